@@ -1,0 +1,42 @@
+# kiln_add_tests(NAME LABEL unit|nvrtc|emulated|gpu SOURCES … LIBRARIES …): one GoogleTest program, every test of it
+# known to CTest under its label. A test that skips is reported as skipped, never as passed.
+if(NOT KILN_BUILD_TESTS)
+  return()
+endif()
+
+# Debian's GoogleTest binaries are built for libstdc++: whatever the standard library here is, build it from source.
+set(KILN_GOOGLETEST_SOURCE /usr/src/googletest CACHE PATH "GoogleTest's sources")
+if(NOT TARGET gtest)
+  if(EXISTS ${KILN_GOOGLETEST_SOURCE}/CMakeLists.txt)
+    set(INSTALL_GTEST OFF CACHE BOOL "" FORCE)
+    set(CMAKE_SUPPRESS_DEVELOPER_WARNINGS ON CACHE BOOL "" FORCE)
+    add_subdirectory(${KILN_GOOGLETEST_SOURCE} ${CMAKE_BINARY_DIR}/googletest EXCLUDE_FROM_ALL SYSTEM)
+    if(KILN_SANITIZE)
+      foreach(library gtest gmock gtest_main gmock_main)
+        target_compile_options(${library} PRIVATE -fsanitize=${KILN_SANITIZE})
+      endforeach()
+    endif()
+  else()
+    find_package(GTest REQUIRED)
+    add_library(gmock_main ALIAS GTest::gmock_main)
+  endif()
+endif()
+include(GoogleTest)
+
+function(kiln_add_tests name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "SOURCES;LIBRARIES;ENVIRONMENT")
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE kiln_compile_options ${arg_LIBRARIES} gmock_main)
+  target_compile_definitions(${name} PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                             KILN_TEST_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  gtest_discover_tests(
+    ${name}
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]"
+               ENVIRONMENT "${arg_ENVIRONMENT}")
+endfunction()

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kiln/value.hpp"
+
+namespace kiln {
+
+/// Scalar types a parameter can have. `type` is a C++ type name, `code` a snippet.
+enum class ParameterType { boolean, character, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, type, code };
+
+/// One declared parameter of a template.
+struct Parameter {
+  std::string name;
+  ParameterType type = ParameterType::i32;
+  bool is_list = false;
+  std::optional<std::size_t> length;    ///< of a list; absent: any length of at least 1
+  std::optional<std::string> fallback;  ///< text of the default value, when one is declared
+  int line = 0;                         ///< where it is declared, counted from 1
+};
+
+/// One header as NVRTC is given it: the name that an include directive finds it by, and its content.
+struct Header {
+  std::string name;
+  std::string text;
+  friend bool operator==(const Header&, const Header&) = default;
+};
+
+struct TemplateOptions {
+  /// Searched, in order, for headers the template includes. Read once, when the template is made.
+  std::vector<std::filesystem::path> include_dirs;
+  /// Headers in memory, by include name; they win over `include_dirs`.
+  std::map<std::string, std::string> headers;
+  /// Further NVRTC options, e.g. "--use_fast_math", "-DWIDTH=4". Include paths are refused: see `include_dirs`.
+  std::vector<std::string> options;
+  /// Kernels to make launchable, as C++ name expressions ("scale", "ns::scale<float, 4>"). Empty: those the
+  /// template declares.
+  std::vector<std::string> entries;
+};
+
+/// A CUDA C++ file with declared, typed parameters. Immutable, cheap to copy, safe to use from any thread.
+///
+/// The declarations are comment lines, one parameter a line, so that the file stays CUDA C++:
+///
+///     // kiln: parameter n: u32
+///     // kiln: parameter table: u16[36]      a list of exactly 36; `u16[]` for any length
+///     // kiln: parameter element: type
+///     // kiln: parameter ending: code = value
+///     // kiln: entry scale<element>          one or more kernels, as C++ name expressions
+///     #include "kiln/values.h"
+///
+/// Scalar types: bool char i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 type code. After `=` stands a default.
+/// `kiln/values.h` is generated: `namespace kiln { inline constexpr unsigned int n = 36u; … using element = float; }`
+/// and for a code parameter the header `kiln/code/NAME.h` holding the snippet.
+///
+/// Headers are found when the template is made: from then on the template is independent of the disk.
+class Template {
+ public:
+  /// `name` is what logs and queries call it; it must be a plain file name, not a path.
+  /// Throws TemplateError for a malformed declaration (naming its line) or no entry at all.
+  static Template from_text(std::string name, std::string text, TemplateOptions options = {});
+  /// Named after the file's last component. Includes are also looked for beside the file.
+  /// Throws Error{file_unreadable} naming the path.
+  static Template from_file(const std::filesystem::path& path, TemplateOptions options = {});
+  /// A template that ships inside the library. Throws Error{invalid_argument} listing the known names.
+  static Template builtin(std::string_view name, TemplateOptions options = {});
+  static std::vector<std::string> builtin_names();
+
+  const std::string& name() const noexcept;
+  const std::string& text() const noexcept;
+  const std::vector<Parameter>& parameters() const noexcept;
+  const std::vector<std::string>& entries() const noexcept;
+  const std::vector<std::string>& options() const noexcept;
+  /// Every header the template can reach, whatever the values, sorted by name. Not the generated ones.
+  const std::vector<Header>& headers() const noexcept;
+
+ private:
+  struct State;
+  explicit Template(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace kiln

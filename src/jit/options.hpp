@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kiln/source.hpp"
+#include "kiln/target.hpp"
+
+namespace kiln::jit {
+
+/// The argument list for one compile. `keyed` can change the result and is part of the key; `serving` only serves the
+/// run. NVRTC is given `keyed` then `serving`.
+struct CompileArguments {
+  std::vector<std::string> keyed;
+  std::vector<std::string> serving;
+};
+
+/// The exact, canonical arguments: architecture and language standard from Kiln, then the source's own options in their
+/// order. Pure. `target` must not be native. Throws Error{invalid_argument} naming an option that Kiln reserves (architecture,
+/// include paths, output kinds), with what to use instead.
+CompileArguments compile_arguments(const Source& source, const Target& target);
+
+}  // namespace kiln::jit
