@@ -2,14 +2,17 @@
 
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include "kiln/artifact.hpp"
 
 namespace kiln::cache {
 
-/// The right to compile one key, among the processes of this host that share a user cache. Released by the kernel when
-/// its holder ends, however it ends; nothing is left behind that could keep others waiting. Local to the node: never
-/// on a network file system.
+/// The right to compile one key, among the processes of this host and user that share a user cache. Released by the
+/// kernel when its holder ends, however it ends; nothing is left behind that could keep others waiting. Local to the
+/// node: never on a network file system. A lease that is missed (containers that share a cache, but no /dev/shm) costs
+/// one more compile, never an error. Two leases of one process exclude each other like those of two processes.
+/// A forked child does not inherit it. Any thread may acquire and release; one object belongs to one thread at a time.
 class Lease {
  public:
   enum class Result {
@@ -25,14 +28,18 @@ class Lease {
   Lease& operator=(const Lease&) = delete;
   ~Lease();
 
-  /// Waits at most `wait`. `cache_dir` tells which cache the key belongs to. `waited` (if not null) is set to whether
-  /// another process held it first: then the caller looks in the cache again before it compiles.
+  /// Waits at most `wait`; 0 only tries. `cache_dir`, which need not exist, tells which cache the key belongs to: two
+  /// paths to one directory are one cache. `waited` (if not null) is set to whether another process held it first:
+  /// then the caller looks in the cache again before it compiles. Does not throw.
   static std::pair<Lease, Result> acquire(const std::filesystem::path& cache_dir, const Key& key,
-                                          std::chrono::milliseconds wait, bool* waited = nullptr);
+                                          std::chrono::milliseconds wait, bool* waited = nullptr) noexcept;
 
  private:
-  explicit Lease(int descriptor) noexcept : descriptor_(descriptor) {}
+  Lease(int descriptor, unsigned generation) noexcept : descriptor_(descriptor), generation_(generation) {}
+  void release() noexcept;
+
   int descriptor_ = -1;
+  unsigned generation_ = 0;  ///< forks between the first process and the one that holds this
 };
 
 }  // namespace kiln::cache
