@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "kiln/export.h"
 #include "kiln/target.hpp"
 
 namespace kiln {
 
 /// XXH3-128 of a spec. Two requests with the same key are the same request only if their specs are equal too;
 /// the cache compares both.
-struct Key {
+struct KILN_EXPORT Key {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
   /// 32 lower-case hex digits.
@@ -34,7 +35,7 @@ struct EntryPoint {
 };
 
 /// What compiled an image, e.g. "nvrtc 13.0.88". Part of a row's identity, beside the key.
-struct Compiler {
+struct KILN_EXPORT Compiler {
   int major = 0;
   int minor = 0;
   int build = 0;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "kiln/export.h"
 #include "kiln/service_options.hpp"
 
 namespace kiln {
@@ -19,6 +20,6 @@ struct Finding {
 };
 
 /// Looks at everything Kiln would use with these options. Opens NVRTC and the driver; changes nothing.
-std::vector<Finding> diagnose(const ServiceOptions& options);
+KILN_EXPORT std::vector<Finding> diagnose(const ServiceOptions& options);
 
 }  // namespace kiln

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "kiln/export.h"
 #include "kiln/kernel.hpp"
 #include "kiln/service.hpp"
 #include "kiln/source.hpp"
@@ -15,7 +16,7 @@ namespace kiln {
 /// A kernel's source compiled by the host's C++ compiler, to prove what it does without a GPU. It shows that the
 /// code is right, not that it is fast, and nothing of what nvcc's or the driver's compiler would do to it.
 /// Threads of a block run one at a time, switching at barriers; blocks run in order. Not thread-safe.
-class EmulatedKernel {
+class KILN_EXPORT EmulatedKernel {
  public:
   /// Compiles `source` for the host, as if for `target` (`__CUDA_ARCH__`). The compiler: $KILN_HOST_CXX, else $CXX,
   /// else clang++-19, clang++, g++, c++ on PATH. Throws Error{host_compiler} with the command and its output.

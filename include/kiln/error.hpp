@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "kiln/export.h"
+
 /// Everything Kiln throws derives from `kiln::Error` and carries a code of the closed set `ErrorCode`.
 /// Absence ("no such row") is never an error: it is a `std::optional`.
 namespace kiln {
@@ -25,9 +27,9 @@ enum class ErrorCode {
 };
 
 /// The code's name as written above, e.g. "compile_failed".
-const char* name_of(ErrorCode code) noexcept;
+KILN_EXPORT const char* name_of(ErrorCode code) noexcept;
 
-class Error : public std::runtime_error {
+class KILN_EXPORT Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
   ErrorCode code() const noexcept { return code_; }
@@ -37,7 +39,7 @@ class Error : public std::runtime_error {
 };
 
 /// A template or the values given for its parameters are wrong.
-class TemplateError : public Error {
+class KILN_EXPORT TemplateError : public Error {
  public:
   /// `parameter` may be empty when the error is about the template as a whole.
   TemplateError(std::string template_name, std::string parameter, const std::string& message);
@@ -50,7 +52,7 @@ class TemplateError : public Error {
 };
 
 /// NVRTC refused a source. `what()` holds the first lines; the fields hold everything.
-class CompileError : public Error {
+class KILN_EXPORT CompileError : public Error {
  public:
   CompileError(std::string template_name, std::string log, std::string source,
                std::vector<std::string> arguments);
@@ -69,7 +71,7 @@ class CompileError : public Error {
 };
 
 /// A CUDA driver call failed.
-class DriverError : public Error {
+class KILN_EXPORT DriverError : public Error {
  public:
   /// `call` is the driver function, `result` its CUresult, `result_name` e.g. "CUDA_ERROR_INVALID_IMAGE",
   /// `object` what it was called on, e.g. "kernel 'permute' for sm_90".
@@ -87,7 +89,7 @@ class DriverError : public Error {
 };
 
 /// A cache or pack operation that the caller asked for by name failed. Never thrown by `Service::get`.
-class StoreError : public Error {
+class KILN_EXPORT StoreError : public Error {
  public:
   StoreError(std::string path, const std::string& message);
   const std::string& path() const noexcept { return path_; }

@@ -7,11 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "kiln/export.h"
+
 namespace kiln {
 
 /// M source positions in [0, N): output position j takes source `map[j]`. Positions may repeat and M may differ
 /// from N. Immutable, cheap to copy, safe to use from any thread.
-class IndexMap {
+class KILN_EXPORT IndexMap {
  public:
   /// Throws Error{invalid_argument} for an empty map, or naming the first position whose index is negative or
   /// not below `source_size`, with the index and the bound. Sizes up to 2^32 - 1.
@@ -39,7 +41,7 @@ class IndexMap {
   /// The same from text; `origin` names it in errors.
   static IndexMap parse(std::string_view text, std::string_view origin, std::uint64_t source_size = 0);
 
-  friend bool operator==(const IndexMap& a, const IndexMap& b) noexcept;
+  friend KILN_EXPORT bool operator==(const IndexMap& a, const IndexMap& b) noexcept;
 
  protected:
   struct State;
@@ -48,7 +50,7 @@ class IndexMap {
 };
 
 /// An index map that is a bijection. Immutable, cheap to copy, safe to use from any thread.
-class Permutation : public IndexMap {
+class KILN_EXPORT Permutation : public IndexMap {
  public:
   /// Throws as IndexMap does, and for a repeated index naming it and the first two positions that have it.
   explicit Permutation(std::span<const std::int64_t> sources);

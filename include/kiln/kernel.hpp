@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "kiln/artifact.hpp"
+#include "kiln/export.h"
 
 struct CUstream_st;
 struct CUfunc_st;
@@ -45,7 +46,7 @@ class LoadedKernel;
 
 /// A loaded kernel, launchable in the context it was made for. Cheap to copy; safe to use from any thread. Every
 /// copy keeps the library it came from loaded; a kernel in use is never unloaded behind its holder's back.
-class Kernel {
+class KILN_EXPORT Kernel {
  public:
   /// Launches with exactly the kernel's parameters, in order: `kernel.launch(config, y, x, n)`. Takes no lock and
   /// allocates nothing. Where the driver tells (12.4 and newer), a wrong number of arguments or an argument of

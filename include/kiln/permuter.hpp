@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kiln/export.h"
 #include "kiln/index_map.hpp"
 #include "kiln/service.hpp"
 
@@ -30,10 +31,10 @@ struct PermuteRequest {
 };
 
 /// The kernel request for a map, shape and target. Pure. Throws Error{invalid_argument} naming the field.
-PermuteRequest plan_permute(const IndexMap& map, const PermuteShape& shape, const Target& target);
+KILN_EXPORT PermuteRequest plan_permute(const IndexMap& map, const PermuteShape& shape, const Target& target);
 
 /// A fixed index map, ready to run in the context it was made for. Cheap to copy; safe to use from any thread.
-class PermuteKernel {
+class KILN_EXPORT PermuteKernel {
  public:
   /// y[o, j, i] = x[o, map[j], i] for `rows` rows, 0 to 2^40 (0 launches nothing). Device pointers aligned to the
   /// element; x and y must not overlap. Asynchronous on `stream`. Takes no lock, allocates nothing.
@@ -51,7 +52,7 @@ class PermuteKernel {
 };
 
 /// Makes permute kernels and remembers them, per context. Every call may be made from any thread.
-class Permuter {
+class KILN_EXPORT Permuter {
  public:
   explicit Permuter(Service service);
   /// The kernel for the calling thread's current context. Throws what Service::get throws.

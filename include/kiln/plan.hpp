@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kiln/export.h"
 #include "kiln/service.hpp"
 #include "kiln/target.hpp"
 #include "kiln/template.hpp"
@@ -24,7 +25,7 @@ struct PlanItem {
 };
 
 /// A list of kernels to compile ahead of time; read from JSON (docs/plan-format.md).
-struct Plan {
+struct KILN_EXPORT Plan {
   std::vector<PlanItem> items;
   /// Relative paths in the plan count from the plan's folder. Throws Error{file_unreadable, invalid_argument}
   /// or TemplateError naming file, line, field and what is allowed.
@@ -61,6 +62,6 @@ struct PrecompileOptions {
 /// Compiles `plan` into a pack. Needs neither GPU nor driver. A kernel that does not compile is listed, the others
 /// go on; what is in the pack already is skipped, so a run that was stopped can be started again. The pack appears
 /// whole or not at all. Throws StoreError, Error{nvrtc_unavailable, unsupported_target}.
-PrecompileResult precompile(const Plan& plan, const PrecompileOptions& options);
+KILN_EXPORT PrecompileResult precompile(const Plan& plan, const PrecompileOptions& options);
 
 }  // namespace kiln

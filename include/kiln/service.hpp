@@ -11,6 +11,7 @@
 #include "kiln/artifact.hpp"
 #include "kiln/entry.hpp"
 #include "kiln/explanation.hpp"
+#include "kiln/export.h"
 #include "kiln/kernel.hpp"
 #include "kiln/service_options.hpp"
 #include "kiln/source.hpp"
@@ -24,7 +25,7 @@ namespace kiln {
 /// Where a request's result came from.
 enum class Outcome { compiled, memory, disk, pack, miss };
 /// "compiled", "memory", "disk", "pack" or "miss".
-const char* name_of(Outcome outcome) noexcept;
+KILN_EXPORT const char* name_of(Outcome outcome) noexcept;
 
 /// An artifact, and how it was come by.
 struct Lookup {
@@ -43,7 +44,7 @@ struct ModuleData {
 class Service;
 
 /// A request whose key is known already. Cheap to copy, safe to use from any thread; keeps its service alive.
-class Prepared {
+class KILN_EXPORT Prepared {
  public:
   /// The kernel for the calling thread's current context: about 50 ns once it is loaded there.
   Kernel get() const;
@@ -59,7 +60,7 @@ class Prepared {
 /// Turns templates and values into kernels, compiling at most once: the whole of Kiln behind one object. Every
 /// call may be made from any thread. Making a service touches no disk, no driver and no compiler. Copies share one
 /// state.
-class Service {
+class KILN_EXPORT Service {
  public:
   explicit Service(ServiceOptions options = ServiceOptions::from_environment());
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "kiln/export.h"
 #include "kiln/log.hpp"
 
 namespace kiln {
@@ -17,7 +18,7 @@ enum class CacheMode {
 };
 
 /// How a service behaves. A plain value, read once when the service is made.
-struct ServiceOptions {
+struct KILN_EXPORT ServiceOptions {
   /// The user cache's directory. Absent: memory only. Created (mode 0700) at the first put, never earlier.
   std::optional<std::filesystem::path> cache_dir;
   CacheMode cache_mode = CacheMode::read_write;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "kiln/export.h"
 #include "kiln/template.hpp"
 #include "kiln/value.hpp"
 
@@ -21,9 +22,9 @@ struct Source {
 
 /// Writes `values` into `tmpl`. Pure. Throws TemplateError naming the parameter, the value and what would fit
 /// when one is unknown, missing, of the wrong type, out of range, or a list of the wrong length.
-Source instantiate(const Template& tmpl, const Values& values);
+KILN_EXPORT Source instantiate(const Template& tmpl, const Values& values);
 
 /// The source as one text to read: the generated headers, then the main file.
-std::string to_text(const Source& source);
+KILN_EXPORT std::string to_text(const Source& source);
 
 }  // namespace kiln

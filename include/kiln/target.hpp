@@ -4,12 +4,14 @@
 #include <string>
 #include <string_view>
 
+#include "kiln/export.h"
+
 namespace kiln {
 
 /// What a kernel is compiled for: a real architecture ("sm_90", "sm_90a", "sm_100f": a cubin), a virtual one
 /// ("compute_90": PTX), or "native": the device of the calling thread's current context when the request is
 /// made. A plain value; any thread may use it.
-class Target {
+class KILN_EXPORT Target {
  public:
   enum class Kind { native, cubin, ptx };
 

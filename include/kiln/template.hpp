@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kiln/export.h"
 #include "kiln/value.hpp"
 
 namespace kiln {
@@ -61,7 +62,7 @@ struct TemplateOptions {
 /// and for a code parameter the header `kiln/code/NAME.h` holding the snippet.
 ///
 /// Headers are found when the template is made: from then on the template is independent of the disk.
-class Template {
+class KILN_EXPORT Template {
  public:
   /// `name` is what logs and queries call it; it must be a plain file name, not a path.
   /// Throws TemplateError for a malformed declaration (naming its line) or no entry at all.
