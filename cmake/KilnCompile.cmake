@@ -1,7 +1,8 @@
 # What Kiln's own targets are compiled with. Nothing of it reaches those who link Kiln.
 add_library(kiln_compile_options INTERFACE)
 target_compile_features(kiln_compile_options INTERFACE cxx_std_20)
-target_compile_options(kiln_compile_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor)
+target_compile_options(kiln_compile_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                                                      $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 if(KILN_WARNINGS_AS_ERRORS)
   target_compile_options(kiln_compile_options INTERFACE -Werror)
 endif()

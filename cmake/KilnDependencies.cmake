@@ -1,27 +1,6 @@
-# System packages only; nothing is downloaded.
-find_package(Threads REQUIRED)
-find_package(PkgConfig REQUIRED)
+# System packages only; nothing is downloaded. These are needed to build Kiln, not to link it.
+include(KilnLinkDependencies)
 find_package(nlohmann_json 3.9 REQUIRED)
 if(KILN_BUILD_CLI)
   find_package(CLI11 2.1 REQUIRED)
 endif()
-
-# kiln_find_library(NAME MODULE): the imported target kiln_dep::NAME for a pkg-config module, static on request.
-function(kiln_find_library name module)
-  pkg_check_modules(${name} REQUIRED ${module})
-  add_library(kiln_dep_${name} INTERFACE)
-  target_include_directories(kiln_dep_${name} SYSTEM INTERFACE ${${name}_INCLUDE_DIRS})
-  if(KILN_STATIC_DEPENDENCIES)
-    find_library(${name}_ARCHIVE lib${name}.a REQUIRED)
-    target_link_libraries(kiln_dep_${name} INTERFACE ${${name}_ARCHIVE})
-  else()
-    find_library(${name}_FILE ${name} HINTS ${${name}_LIBRARY_DIRS} REQUIRED)
-    target_link_libraries(kiln_dep_${name} INTERFACE ${${name}_FILE})
-  endif()
-  add_library(kiln_dep::${name} ALIAS kiln_dep_${name})
-endfunction()
-
-kiln_find_library(sqlite3 sqlite3)
-kiln_find_library(xxhash libxxhash)
-kiln_find_library(zstd libzstd)
-target_link_libraries(kiln_dep_sqlite3 INTERFACE $<$<BOOL:${KILN_STATIC_DEPENDENCIES}>:m>)
