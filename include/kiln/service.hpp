@@ -97,6 +97,13 @@ class KILN_EXPORT Service {
   /// several keys do, naming them. Several targets or compilers never share a key's row: the newest is taken.
   std::optional<Artifact> show(std::string_view key_prefix) const;
 
+  /// `target` itself, or for native the architecture of the calling thread's current context's device.
+  /// Throws Error{driver_unavailable, no_device} for native.
+  Target resolve(const Target& target) const;
+  /// Tells the calling thread's current context apart from every other of the process, also from one destroyed before
+  /// at the same address. 0 when no context is current, or when this process has not opened the driver.
+  std::uint64_t context_id() const noexcept;
+
   Stats stats() const;
   /// Removes every entry of the user cache; returns how many. Throws StoreError.
   std::uint64_t clear() const;
@@ -106,7 +113,9 @@ class KILN_EXPORT Service {
  private:
   friend class Prepared;
   struct State;
-  std::shared_ptr<State> state_;
+  struct Shared;
+  State& state() const;
+  std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace kiln

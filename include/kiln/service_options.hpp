@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "kiln/export.h"
@@ -45,5 +46,8 @@ struct KILN_EXPORT ServiceOptions {
   /// Throws Error{invalid_argument} naming a variable whose value cannot be used.
   static ServiceOptions from_environment();
 };
+
+/// Bytes from "1073741824", "1G", "512MiB" (powers of 1024); nothing if `text` is not a size or too large. Pure.
+std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
 
 }  // namespace kiln

@@ -1,0 +1,129 @@
+#include "service/plan_update.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include "support/unique_handle.hpp"
+
+namespace kiln::service {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds k_longest_wait{5};
+constexpr std::chrono::milliseconds k_pause{2};
+
+struct DescriptorTraits {
+  using Type = int;
+  static Type invalid() noexcept { return -1; }
+  static void close(Type descriptor) noexcept { ::close(descriptor); }
+};
+using Descriptor = support::UniqueHandle<DescriptorTraits>;
+
+[[noreturn]] void fail(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
+
+/// A complete file beside `file`, to be put in its place.
+std::filesystem::path write_aside(const std::filesystem::path& file, const Json& plan) {
+  std::string name = file.string() + ".XXXXXX";
+  Descriptor descriptor(::mkstemp(name.data()));
+  if (!descriptor) {
+    fail("a file beside it cannot be made");
+  }
+  std::string text = plan.dump(1) + "\n";
+  for (std::string_view rest = text; !rest.empty();) {
+    ssize_t written = ::write(descriptor.get(), rest.data(), rest.size());
+    if (written < 0 && errno != EINTR) {
+      int error = errno;
+      ::unlink(name.c_str());
+      errno = error;
+      fail("writing failed");
+    }
+    rest.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
+  }
+  return name;
+}
+
+/// link() leaves a file that another process has made meanwhile.
+void create_if_absent(const std::filesystem::path& file) {
+  if (std::filesystem::exists(file)) {
+    return;
+  }
+  std::filesystem::path aside =
+      write_aside(file, {{"kiln_plan", 1}, {"templates", Json::object()}, {"kernels", Json::array()}});
+  int linked = ::link(aside.c_str(), file.c_str());
+  int error = errno;
+  ::unlink(aside.c_str());
+  if (linked != 0 && error != EEXIST) {
+    errno = error;
+    fail("it cannot be made");
+  }
+}
+
+/// The lock is on the file itself, so that nothing else is left behind; it is worth something only while the file is
+/// still the one that the name leads to.
+bool is_current(const Descriptor& descriptor, const std::filesystem::path& file) {
+  struct stat held{};
+  struct stat named{};
+  return ::fstat(descriptor.get(), &held) == 0 && ::stat(file.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
+         held.st_ino == named.st_ino;
+}
+
+Descriptor lock(const std::filesystem::path& file) {
+  for (auto begin = steady_clock::now(); steady_clock::now() - begin < k_longest_wait;) {
+    create_if_absent(file);
+    Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CLOEXEC));
+    if (!descriptor && errno != ENOENT) {
+      fail("it cannot be opened for writing");
+    }
+    if (descriptor && ::flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0 && is_current(descriptor, file)) {
+      return descriptor;
+    }
+    std::this_thread::sleep_for(k_pause);
+  }
+  throw std::runtime_error("another process kept it locked for 5 s");
+}
+
+Json read_plan(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  Json plan = Json::parse(stream, nullptr, /*allow_exceptions=*/false);
+  if (!plan.is_object() || plan.value("kiln_plan", 0) != 1 || !plan["kernels"].is_array()) {
+    throw std::runtime_error("it is there, and not a plan; name another file");
+  }
+  if (!plan.contains("templates")) {
+    plan["templates"] = Json::object();
+  }
+  return plan;
+}
+
+}  // namespace
+
+void update_plan(const std::filesystem::path& file, const std::function<bool(Json&)>& change) {
+  Descriptor held = lock(file);
+  Json plan = read_plan(file);
+  if (!change(plan)) {
+    return;
+  }
+  std::filesystem::path aside = write_aside(file, plan);
+  if (::rename(aside.c_str(), file.c_str()) != 0) {
+    int error = errno;
+    ::unlink(aside.c_str());
+    errno = error;
+    fail("it cannot be replaced");
+  }
+}
+
+}  // namespace kiln::service

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cache/layered_store.hpp"
+#include "jit/driver.hpp"
+#include "jit/nvrtc.hpp"
+#include "jit/toolchain.hpp"
+#include "kiln/error.hpp"
+#include "kiln/service.hpp"
+#include "service/record.hpp"
+#include "service/request.hpp"
+#include "support/flights.hpp"
+#include "support/lru_map.hpp"
+
+namespace kiln {
+
+namespace service {
+
+using Clock = std::chrono::steady_clock;
+
+/// What a loaded kernel is remembered by: the request, the data written into it, and the context it lives in.
+struct LoadedId {
+  Key key;
+  Key data;  ///< XXH3-128 of the module data; zero for none
+  jit::ContextId context;
+  friend bool operator==(const LoadedId&, const LoadedId&) = default;
+};
+
+struct LoadedIdHash {
+  std::size_t operator()(const LoadedId& id) const noexcept {
+    // The key's bits are uniform already; context ids are small.
+    return static_cast<std::size_t>(id.key.low ^ id.data.low ^ (id.context.id * 0x9E3779B97F4A7C15U));
+  }
+};
+
+struct KeyHash {
+  std::size_t operator()(const Key& key) const noexcept { return static_cast<std::size_t>(key.low); }
+};
+
+/// The counters that the service itself keeps; the layers keep theirs.
+struct Counters {
+  std::atomic<std::uint64_t> memory_hits{0};
+  std::atomic<std::uint64_t> hits{0};
+  std::atomic<std::uint64_t> misses{0};
+  std::atomic<std::uint64_t> compiles{0};
+  std::atomic<std::uint64_t> compile_failures{0};
+  std::atomic<std::uint64_t> lease_waits{0};
+  std::atomic<std::uint64_t> lease_timeouts{0};
+};
+
+}  // namespace service
+
+/// One process's state of a service. The request path over it is in service.cpp.
+struct Service::State {
+  using Loaded = std::shared_ptr<const std::vector<Kernel>>;
+
+  explicit State(ServiceOptions given);
+
+  // The request path, in the order of its steps.
+  Loaded loaded_kernels(const service::Request& request, const ModuleData& data);
+  Loaded load(const service::Request& request, const ModuleData& data);
+  Lookup find_or_compile(const service::Request& request, service::Clock::time_point start);
+  Lookup find_in_memory(const service::Request& request);
+  Lookup find_in_layers(const service::Request& request);
+  Lookup compile(const service::Request& request);
+  std::shared_ptr<const Artifact> compile_unconditionally(const service::Request& request);
+
+  void count(Outcome outcome) noexcept;
+
+  /// The compiler, opened at the first miss. Throws Error{nvrtc_unavailable}.
+  std::shared_ptr<const jit::Nvrtc> nvrtc();
+  /// Who the installed compiler is, opening it only if its library file was never seen before. Absent: none installed.
+  cache::CompilerPolicy installed_compiler();
+  Target resolve(const Target& target) const;
+  void record(const Template& tmpl, const Values& values, const Target& target);
+
+  const ServiceOptions options;
+  cache::LayeredStore store;
+  service::Counters counters;
+  std::optional<service::Recorder> recorder;
+
+  support::LruMap<Key, std::shared_ptr<const Artifact>, service::KeyHash> artifacts;
+  support::LruMap<service::LoadedId, Loaded, service::LoadedIdHash> loaded;
+  /// Sources that did not compile, by spec, so that the same failure is not compiled for again and again.
+  support::LruMap<std::string, std::shared_ptr<const CompileError>> failures;
+  // Keyed by spec, not by key: requests whose keys collide must not get each other's result.
+  support::Flights<std::string, Lookup> artifact_flights;
+  support::Flights<service::LoadedId, Loaded, service::LoadedIdHash> load_flights;
+
+  std::mutex toolchain_mutex;  // guards the two below
+  std::shared_ptr<const jit::Nvrtc> opened_nvrtc;
+  std::optional<cache::CompilerPolicy> known_compiler;
+};
+
+/// What the copies of a service share: the state of the process they are in. A child made by fork() gets a state of
+/// its own at its first call, since the locks, flights and handles it inherited belong to threads that it does not
+/// have. The parent's state is then left alone, not destroyed.
+struct Service::Shared {
+  explicit Shared(ServiceOptions given);
+  ~Shared();
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+
+  State& state();
+
+ private:
+  struct Generation {
+    std::uint64_t fork;
+    State state;
+  };
+  std::atomic<Generation*> current_;
+};
+
+}  // namespace kiln
