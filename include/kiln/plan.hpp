@@ -21,15 +21,17 @@ struct PlanItem {
   std::string label;  ///< for progress and failures: "permutation examples/data/rgb_to_bgr.json f32"
   Template tmpl;
   Values values;
-  std::vector<Target> targets;  ///< empty: those given to `precompile`
+  std::vector<Target> targets;  ///< none of them native; empty: those given to `precompile`
 };
 
 /// A list of kernels to compile ahead of time; read from JSON (docs/plan-format.md).
 struct KILN_EXPORT Plan {
   std::vector<PlanItem> items;
-  /// Relative paths in the plan count from the plan's folder. Throws Error{file_unreadable, invalid_argument}
-  /// or TemplateError naming file, line, field and what is allowed.
-  static Plan read(const std::filesystem::path& file);
+  /// Relative paths in the plan count from the plan's folder. `targets` are for the kernels that name none of their
+  /// own: a permutation's template and values depend on the target, so it must have one here or there. They replace
+  /// the plan's own "targets". Every value is checked against its template. Throws Error, with the code of whatever
+  /// is wrong, naming file, line, field and what is allowed: "plan.json:12: kernels[3].values.table: …".
+  static Plan read(const std::filesystem::path& file, const std::vector<Target>& targets = {});
 };
 
 struct PrecompileFailure {

@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "kiln/dtype.hpp"
+#include "kiln/permuter.hpp"
+#include "kiln/plan.hpp"
+#include "kiln/source.hpp"
+#include "plan/field.hpp"
+#include "plan/json_node.hpp"
+#include "plan/template_field.hpp"
+#include "plan/value_field.hpp"
+
+namespace kiln {
+
+namespace {
+
+using plan::Field;
+
+constexpr std::uint64_t k_format = 1;
+
+std::string read_file(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  if (!stream || std::filesystem::is_directory(file)) {
+    throw Error(ErrorCode::file_unreadable, "plan " + file.string() + " cannot be read: name a JSON file that exists");
+  }
+  return text;
+}
+
+/// Reads one plan; what its entries have in common is held here.
+class Reader {
+ public:
+  Reader(const Field& root, std::filesystem::path folder, std::vector<Target> targets)
+      : root_(root), folder_(std::move(folder)), given_targets_(std::move(targets)) {}
+
+  Plan read() {
+    root_.allow({"kiln_plan", "targets", "templates", "kernels"});
+    if (Field format = root_.need("kiln_plan"); format.count(1) != k_format) {
+      format.fail("this Kiln reads plans of format " + std::to_string(k_format));
+    }
+    if (auto targets = root_.find("targets"); targets && given_targets_.empty()) {
+      given_targets_ = read_targets(*targets);
+    }
+    if (auto templates = root_.find("templates")) {
+      for (const auto& [name, field] : templates->members()) {
+        templates_.emplace(name, plan::read_template(field, folder_));
+      }
+    }
+    for (const Field& kernel : root_.need("kernels").list()) {
+      if (kernel.find("permutation")) {
+        read_permutation(kernel);
+      } else {
+        read_kernel(kernel);
+      }
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  static std::vector<Target> read_targets(const Field& field) {
+    std::vector<Target> targets;
+    for (const Field& one : field.one_or_more()) {
+      targets.push_back(plan::at(one, [&] { return Target::parse(one.text()); }));
+      if (targets.back().is_native()) {
+        one.fail("a plan is compiled without a GPU: name the architecture, for example sm_90");
+      }
+    }
+    if (targets.empty()) {
+      field.fail("at least one target is wanted");
+    }
+    return targets;
+  }
+
+  /// The kernel's own targets, else the plan's.
+  std::vector<Target> targets_of(const Field& kernel) const {
+    auto own = kernel.find("targets");
+    return own ? read_targets(*own) : given_targets_;
+  }
+
+  Template template_of(const Field& field) const {
+    if (field.is_text()) {
+      if (auto named = templates_.find(field.text()); named != templates_.end()) {
+        return named->second;
+      }
+    }
+    return plan::read_template(field, folder_);
+  }
+
+  void read_kernel(const Field& kernel) {
+    kernel.allow({"label", "template", "values", "targets"});
+    Template tmpl = template_of(kernel.need("template"));
+    auto label = kernel.find("label");
+    std::string text = label ? label->text() : tmpl.name() + " (" + kernel.path();
+    std::vector<Target> targets = targets_of(kernel);
+    auto values = kernel.find("values");
+    if (!values) {
+      check(kernel, tmpl, {});
+      plan_.items.push_back({label ? text : text + ")", tmpl, {}, targets});
+      return;
+    }
+    std::size_t number = 0;
+    for (const Field& one : values->one_or_more()) {
+      std::string which = values->is_list() ? "[" + std::to_string(number++) + "]" : "";
+      std::string name = label ? text + which : text + (which.empty() ? "" : ".values" + which) + ")";
+      plan_.items.push_back({name, tmpl, read_values(one, tmpl), targets});
+    }
+  }
+
+  static Values read_values(const Field& field, const Template& tmpl) {
+    Values values;
+    for (const auto& [name, value] : field.members()) {
+      auto declared = std::ranges::find(tmpl.parameters(), name, &Parameter::name);
+      if (declared == tmpl.parameters().end()) {
+        value.fail("template " + tmpl.name() + " has no such parameter" + parameter_names(tmpl));
+      }
+      values.set(name, plan::read_value(value, *declared));
+    }
+    check(field, tmpl, values);
+    return values;
+  }
+
+  static std::string parameter_names(const Template& tmpl) {
+    std::string names;
+    for (const Parameter& parameter : tmpl.parameters()) {
+      names += (names.empty() ? "; it has " : ", ") + parameter.name;
+    }
+    return names;
+  }
+
+  /// What does not fit is found now, while its line is known.
+  static void check(const Field& field, const Template& tmpl, const Values& values) {
+    try {
+      instantiate(tmpl, values);
+    } catch (const TemplateError& error) {
+      auto culprit = values.find(error.parameter()) != nullptr ? field.find(error.parameter()) : std::nullopt;
+      culprit.value_or(field).fail(error.what(), error.code());
+    }
+  }
+
+  void read_permutation(const Field& kernel) {
+    kernel.allow({"label", "permutation", "source_size", "dtype", "inner", "rows", "targets"});
+    Field indices = kernel.need("permutation");
+    auto source_size = kernel.find("source_size");
+    IndexMap map = plan::at(indices, [&] { return read_map(indices, source_size ? source_size->count(1) : 0); });
+    PermuteShape shape;
+    auto inner = kernel.find("inner");
+    shape.inner = inner ? inner->count(1) : 1;
+    auto rows = kernel.find("rows");
+    shape.typical_rows = rows ? rows->count(0) : 0;
+    std::vector<Target> targets = targets_of(kernel);
+    if (targets.empty()) {
+      kernel.fail("a permutation's kernel depends on the target: give --target, or \"targets\" in the plan");
+    }
+    auto label = kernel.find("label");
+    std::string name = label               ? label->text()
+                       : indices.is_text() ? "permutation " + indices.text()
+                                           : "permutation (" + kernel.path() + ")";
+    auto dtype = kernel.find("dtype");
+    for (const auto& [element, bytes] : read_dtypes(dtype)) {
+      shape.element_bytes = bytes;
+      for (const Target& target : targets) {
+        PermuteRequest request = plan::at(kernel, [&] { return plan_permute(map, shape, target); });
+        plan_.items.push_back({name + " " + element, request.tmpl, request.values, {target}});
+      }
+    }
+  }
+
+  IndexMap read_map(const Field& field, std::uint64_t source_size) const {
+    if (field.is_text()) {
+      return IndexMap::read(folder_ / field.text(), source_size);
+    }
+    std::vector<std::int64_t> sources;
+    std::uint64_t largest = 0;
+    for (const Field& element : field.list()) {
+      const auto* source = std::get_if<std::int64_t>(&element.node().value);
+      if (source == nullptr) {
+        element.fail("an index is wanted, not " + plan::describe(element.node()));
+      }
+      sources.push_back(*source);
+      largest = std::max(largest, static_cast<std::uint64_t>(std::max(*source, std::int64_t{0})));
+    }
+    return {sources, source_size != 0 ? source_size : largest + 1};
+  }
+
+  static std::vector<std::pair<std::string, unsigned>> read_dtypes(const std::optional<Field>& field) {
+    if (!field) {
+      return {{"f32", dtype_bytes("f32")}};
+    }
+    std::vector<std::pair<std::string, unsigned>> elements;
+    for (const Field& one : field->one_or_more()) {
+      elements.emplace_back(one.text(), plan::at(one, [&] { return dtype_bytes(one.text()); }));
+    }
+    return elements;
+  }
+
+  Field root_;
+  std::filesystem::path folder_;
+  std::vector<Target> given_targets_;
+  std::map<std::string, Template> templates_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan Plan::read(const std::filesystem::path& file, const std::vector<Target>& targets) {
+  std::string text = read_file(file);
+  plan::JsonNode root = plan::parse_json(text, file.string());
+  return Reader(Field(root, file.string()), file.parent_path(), targets).read();
+}
+
+}  // namespace kiln
