@@ -7,8 +7,6 @@
 /// Which rows leave a full cache. Pure functions of values; times are seconds since the epoch.
 namespace kiln::cache {
 
-/// A batch of evictions brings the cache down to this share of its cap, so that puts at the cap evict rarely.
-inline constexpr double k_eviction_goal = 0.8;
 /// `last_used` is exact to this much: a row is written at most once in this time because of hits.
 inline constexpr std::int64_t k_touch_interval = 24 * 60 * 60;
 
@@ -18,11 +16,11 @@ struct EvictionCandidate {
   std::int64_t last_used = 0;
 };
 
-/// The bytes that a cache above `max_bytes` is brought down to: 80 % of it. `max_bytes` 0 is no cap.
+/// The bytes that a cache above `max_bytes` is brought down to: 80 % of it, so that puts at the cap evict rarely.
 std::uint64_t eviction_goal(std::uint64_t max_bytes) noexcept;
 
 /// The ids of those that have to go, a prefix of `candidates`, which are in least-recently-used order: none while
-/// `total_bytes` is at most `max_bytes`, or without a cap; otherwise as many as bring the total down to the goal, or
+/// `total_bytes` is at most `max_bytes`, or without a cap (0); otherwise as many as bring the total down to the goal, or
 /// all, when even they do not suffice.
 std::vector<std::int64_t> choose_evictions(std::uint64_t total_bytes, std::uint64_t max_bytes,
                                            std::span<const EvictionCandidate> candidates);

@@ -34,8 +34,8 @@ struct Trust {
 /// later opens what was checked. `uid` is the caller's, from `geteuid()`.
 Trust trust_directory(const std::filesystem::path& directory, Owner owner, uid_t uid) noexcept;
 
-/// The same for a database file, its directory, and those of `-wal`, `-shm` and `-journal` beside it that exist.
-/// The directory of a pack may be writable only by root and the caller as well.
+/// The same for a database file, the directory it is in, and those of `-wal`, `-shm` and `-journal` beside it that
+/// exist. The directory of a pack is a parent like any other: it may have the sticky bit instead.
 Trust trust_database(const std::filesystem::path& file, Owner owner, uid_t uid) noexcept;
 
 /// Makes `directory` and the parents it lacks, mode 0700 whatever the umask; then, or if it was there, the verdict of
