@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kiln/export.h"
@@ -26,7 +27,7 @@ class KILN_EXPORT IndexMap {
   std::uint64_t source_size() const noexcept;
   std::uint32_t operator[](std::uint64_t position) const noexcept { return sources()[position]; }
   std::span<const std::uint32_t> sources() const noexcept;
-  /// XXH3-128 of (M, N, sources), made once: high and low half.
+  /// XXH3-128 of (M, N, XXH3-128 of the sources), made once: high and low half.
   std::pair<std::uint64_t, std::uint64_t> digest() const noexcept;
   /// Every source is used exactly once.
   bool is_permutation() const noexcept;
@@ -36,7 +37,8 @@ class KILN_EXPORT IndexMap {
   IndexMap after(const IndexMap& first) const;
 
   /// Reads a JSON list, or numbers separated by blanks, commas or new lines. With `source_size` 0 the sources
-  /// decide: largest + 1. Throws Error{file_unreadable} or Error{invalid_argument} naming file, line and word.
+  /// decide: largest + 1. Throws Error{file_unreadable} naming the file, or Error{invalid_argument} naming file, line
+  /// and word.
   static IndexMap read(const std::filesystem::path& file, std::uint64_t source_size = 0);
   /// The same from text; `origin` names it in errors.
   static IndexMap parse(std::string_view text, std::string_view origin, std::uint64_t source_size = 0);

@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "kiln/error.hpp"
+#include "kiln/permuter.hpp"
+#include "permutation/analysis.hpp"
+#include "permutation/index_table.hpp"
+#include "permutation/strategy.hpp"
+
+namespace kiln {
+
+namespace {
+
+using permutation::BlockMap;
+using permutation::Direct;
+using permutation::DirectData;
+using permutation::Staged;
+
+/// Bits of that size. No header needs to be included for any of these.
+TypeName unit_type(unsigned bytes) {
+  switch (bytes) {
+    case 1:
+      return {"unsigned char"};
+    case 2:
+      return {"unsigned short"};
+    case 4:
+      return {"unsigned int"};
+    case 8:
+      return {"uint2"};
+    default:
+      return {"uint4"};
+  }
+}
+
+Values common_values(const BlockMap& blocks) {
+  unsigned aligned_bytes = std::min(blocks.element_bytes, blocks.unit_bytes);
+  return {{"unit", unit_type(blocks.unit_bytes)}, {"element", unit_type(aligned_bytes)}};
+}
+
+Values direct_values(const BlockMap& blocks, unsigned threads) {
+  // A thread's place is counted from the row in which its block of threads starts.
+  bool short_offsets = blocks.row_out_units() <= std::numeric_limits<std::uint32_t>::max() - threads;
+  Values values = common_values(blocks);
+  values.set("offset", TypeName{short_offsets ? "unsigned int" : "unsigned long long"})
+      .set("blocks_out", blocks.map.size())
+      .set("blocks_in", blocks.map.source_size())
+      .set("units_per_block", blocks.units)
+      .set("threads", threads);
+  return values;
+}
+
+PermuteGeometry direct_geometry(const BlockMap& blocks, unsigned threads) {
+  return {threads, 0, blocks.row_out_units(), threads};
+}
+
+PermuteRequest request_for(const Direct& direct, const BlockMap& blocks) {
+  Values values = direct_values(blocks, direct.threads);
+  values.set("index_bits", direct.index_bits)
+      .set("table", permutation::pack_table(blocks.map, 1, 1, direct.index_bits));
+  return {Template::builtin("permute_direct"),    std::move(values), {}, "direct", {},
+          direct_geometry(blocks, direct.threads)};
+}
+
+PermuteRequest request_for(const DirectData& direct, const BlockMap& blocks) {
+  std::span<const std::uint32_t> sources = blocks.map.sources();
+  return {Template::builtin("permute_direct_data"),
+          direct_values(blocks, direct.threads),
+          {sources.begin(), sources.end()},
+          "direct",
+          {},
+          direct_geometry(blocks, direct.threads)};
+}
+
+PermuteRequest request_for(const Staged& staged, const BlockMap& blocks) {
+  Values values = common_values(blocks);
+  values.set("row_out", blocks.row_out_units())
+      .set("row_in", blocks.row_in_units())
+      .set("rows_per_tile", staged.rows_per_tile)
+      .set("period_rows", staged.period_rows)
+      .set("threads", staged.threads)
+      .set("asynchronous", staged.asynchronous)
+      .set("index_bits", staged.index_bits)
+      .set("table", permutation::pack_table(blocks.map, blocks.units, staged.period_rows, staged.index_bits));
+  return {Template::builtin("permute_staged"),
+          std::move(values),
+          {},
+          "staged",
+          {},
+          {staged.threads, permutation::shared_bytes(staged, blocks), 1, staged.rows_per_tile}};
+}
+
+}  // namespace
+
+LaunchConfig PermuteGeometry::launch(std::uint64_t rows) const noexcept {
+  // More blocks than grid.x takes go on in grid.y. The kernels leave out what is too many, and start over where the
+  // grid ends before the work does.
+  constexpr std::uint64_t k_most_x = std::numeric_limits<std::int32_t>::max();
+  constexpr std::uint64_t k_most_y = 65'535;
+  std::uint64_t work = rows * work_per_row;
+  std::uint64_t blocks = work / work_per_block + (work % work_per_block == 0 ? 0 : 1);
+  std::uint64_t y = std::clamp((blocks + k_most_x - 1) / k_most_x, std::uint64_t{1}, k_most_y);
+  LaunchConfig config;
+  config.grid = {static_cast<unsigned>(std::min((blocks + y - 1) / y, k_most_x)), static_cast<unsigned>(y), 1};
+  config.block = {threads, 1, 1};
+  config.shared_bytes = shared_bytes;
+  return config;
+}
+
+ModuleData PermuteRequest::module_data() const {
+  if (table.empty()) {
+    return {};
+  }
+  return {"kiln_table", std::as_bytes(std::span(table))};
+}
+
+PermuteRequest plan_permute(const IndexMap& map, const PermuteShape& shape, const Target& target) {
+  if (target.is_native()) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "target is native: a permutation is planned for a named one; Service::resolve gives the current device's");
+  }
+  BlockMap blocks = permutation::block_map(map, shape);
+  permutation::Choice choice = permutation::choose(blocks, shape.typical_rows, target);
+  PermuteRequest request =
+      std::visit([&](const auto& strategy) { return request_for(strategy, blocks); }, choice.strategy);
+  request.reason = std::move(choice.reason);
+  return request;
+}
+
+}  // namespace kiln

@@ -1,0 +1,24 @@
+// A sample of the header that Kiln generates for each request, so that editors and host compilers can read the
+// templates: every parameter of the built-in templates, with values for a map of 36 floats. Never part of the library.
+#pragma once
+
+namespace kiln {
+
+using unit = unsigned int;
+using element = unsigned int;
+using offset = unsigned int;
+inline constexpr unsigned int blocks_out = 36u;
+inline constexpr unsigned int blocks_in = 36u;
+inline constexpr unsigned long long units_per_block = 1ull;
+inline constexpr unsigned int row_out = 36u;
+inline constexpr unsigned int row_in = 36u;
+inline constexpr unsigned int rows_per_tile = 128u;
+inline constexpr unsigned int period_rows = 1u;
+inline constexpr unsigned int threads = 288u;
+inline constexpr bool asynchronous = false;
+inline constexpr unsigned int index_bits = 8u;
+// [5, 1, 8, 16, 4, 32, 23, 12, 33, …]: eight entries a word
+__device__ constexpr unsigned long long table[5] = {0x0c17200410080105ull, 0x1a121d0d22161521ull, 0x0f0e11180b071e14ull,
+                                                    0x1b00191f1c090623ull, 0x00000000020a0313ull};
+
+}  // namespace kiln
