@@ -8,9 +8,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <mutex>
 #include <string>
 #include <system_error>
@@ -18,6 +16,7 @@
 #include <vector>
 
 #include "cache/filesystem.hpp"
+#include "support/fork.hpp"
 
 // How: open-file-description locks (F_OFD_SETLK) on single bytes of one empty file per user, the byte's offset being
 // a hash of cache and key. The file stays, but it is no lock: the lock is the kernel's and ends with the last
@@ -44,7 +43,6 @@ constexpr std::array k_directories{"/dev/shm", "/tmp"};
 struct Descriptors {
   std::mutex mutex;
   std::vector<int> open;
-  std::atomic<unsigned> generation{0};
 };
 constinit Descriptors descriptors;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -55,7 +53,6 @@ void after_fork_in_child() noexcept {
     ::close(descriptor);
   }
   descriptors.open.clear();  // keeps its memory: a child of a threaded process must not call the allocator
-  descriptors.generation.fetch_add(1, std::memory_order_relaxed);
   descriptors.mutex.unlock();
 }
 
@@ -189,7 +186,7 @@ class Registration {
     const std::lock_guard lock(descriptors.mutex);
     descriptors.open.reserve(descriptors.open.size() + 1);  // throws before there is anything to lose
     descriptor_ = open_lease_file(directory, path);
-    generation_ = descriptors.generation.load(std::memory_order_relaxed);
+    generation_ = support::fork_generation();
     if (descriptor_ >= 0) {
       descriptors.open.push_back(descriptor_);
     }
@@ -199,15 +196,15 @@ class Registration {
   ~Registration() { end(std::exchange(descriptor_, -1), generation_); }
 
   int descriptor() const noexcept { return descriptor_; }
-  unsigned generation() const noexcept { return generation_; }
+  std::uint64_t generation() const noexcept { return generation_; }
   int release() noexcept { return std::exchange(descriptor_, -1); }
 
-  static void end(int descriptor, unsigned generation) noexcept {
+  static void end(int descriptor, std::uint64_t generation) noexcept {
     if (descriptor < 0) {
       return;
     }
     const std::lock_guard lock(descriptors.mutex);
-    if (generation != descriptors.generation.load(std::memory_order_relaxed)) {
+    if (generation != support::fork_generation()) {
       return;  // this is a forked child: the descriptor was closed at the fork, its number may be another file's now
     }
     std::erase(descriptors.open, descriptor);
@@ -216,7 +213,7 @@ class Registration {
 
  private:
   int descriptor_ = -1;
-  unsigned generation_ = 0;
+  std::uint64_t generation_ = 0;
 };
 
 }  // namespace
@@ -240,7 +237,7 @@ std::pair<Lease, Lease::Result> Lease::acquire(const std::filesystem::path& cach
           return attempt == Attempt::busy ? Result::timed_out : Result::unavailable;
         }
         if (is_current(file.descriptor(), path)) {
-          const unsigned generation = file.generation();
+          const std::uint64_t generation = file.generation();
           outcome.first = Lease(file.release(), generation);
           return Result::held;
         }

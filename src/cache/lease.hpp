@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <utility>
 
@@ -35,11 +36,11 @@ class Lease {
                                           std::chrono::milliseconds wait, bool* waited = nullptr) noexcept;
 
  private:
-  Lease(int descriptor, unsigned generation) noexcept : descriptor_(descriptor), generation_(generation) {}
+  Lease(int descriptor, std::uint64_t generation) noexcept : descriptor_(descriptor), generation_(generation) {}
   void release() noexcept;
 
   int descriptor_ = -1;
-  unsigned generation_ = 0;  ///< forks between the first process and the one that holds this
+  std::uint64_t generation_ = 0;  ///< of the process that acquired it: a forked child's copy holds nothing
 };
 
 }  // namespace kiln::cache
