@@ -1,0 +1,21 @@
+#pragma once
+
+/// The whole C++ API. One header per noun; this one only includes them.
+#include "kiln/artifact.hpp"
+#include "kiln/doctor.hpp"
+#include "kiln/emulator.hpp"
+#include "kiln/entry.hpp"
+#include "kiln/error.hpp"
+#include "kiln/explanation.hpp"
+#include "kiln/index_map.hpp"
+#include "kiln/kernel.hpp"
+#include "kiln/log.hpp"
+#include "kiln/permuter.hpp"
+#include "kiln/plan.hpp"
+#include "kiln/service.hpp"
+#include "kiln/service_options.hpp"
+#include "kiln/source.hpp"
+#include "kiln/stats.hpp"
+#include "kiln/target.hpp"
+#include "kiln/template.hpp"
+#include "kiln/value.hpp"

@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "c_api/handles.hpp"
+#include "kiln/index_map.hpp"
+
+using kiln::c_api::created;
+using kiln::c_api::guarded;
+using kiln::c_api::required;
+using kiln::c_api::target_of;
+
+namespace {
+
+kiln::IndexMap map_of(const kiln_permutation_request& request) {
+  std::span<const std::int64_t> indices;
+  if (request.count != 0) {
+    indices = {&required(request.indices, "request->indices"), request.count};
+  }
+  return request.source_size == 0 ? kiln::Permutation(indices) : kiln::IndexMap(indices, request.source_size);
+}
+
+kiln::PermuteShape shape_of(const kiln_permutation_request& request) {
+  kiln::PermuteShape shape;
+  shape.element_bytes = request.element_bytes;
+  shape.inner = std::max<std::uint64_t>(request.inner, 1);
+  shape.typical_rows = request.typical_rows;
+  return shape;
+}
+
+}  // namespace
+
+kiln_status kiln_service_get_permutation(const kiln_service* service, const kiln_permutation_request* request,
+                                         const char* target, kiln_permutation** out, kiln_error** error) {
+  return created(out, error, [&] {
+    const auto known = kiln::c_api::read_struct(request, "request");
+    return required(service, "service").permuter.get(map_of(known), shape_of(known), target_of(target));
+  });
+}
+
+kiln_status kiln_service_compile_permutation(const kiln_service* service, const kiln_permutation_request* request,
+                                             const char* target, kiln_artifact** out, kiln_error** error) {
+  return created(out, error, [&] {
+    const auto known = kiln::c_api::read_struct(request, "request");
+    const kiln::Target parsed = target_of(target);
+    const kiln::PermuteRequest plan = kiln::plan_permute(map_of(known), shape_of(known), parsed);
+    return required(service, "service").value.find_or_compile(plan.tmpl, plan.values, parsed);
+  });
+}
+
+kiln_status kiln_permutation_launch(const kiln_permutation* permutation, void* y, const void* x, uint64_t rows,
+                                    void* stream, kiln_error** error) {
+  return guarded(error,
+                 [&] { required(permutation, "permutation").value(y, x, rows, static_cast<kiln::Stream>(stream)); });
+}
+
+void kiln_permutation_free(kiln_permutation* permutation) { delete permutation; }
