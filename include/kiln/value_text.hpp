@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string_view>
+
+#include "kiln/export.h"
+#include "kiln/template.hpp"
+#include "kiln/value.hpp"
+
+namespace kiln {
+
+/// Reads a value for `parameter` of the template called `template_name`, as a declaration's default and the command
+/// line write it: 36, -1, 0x1p-3, inf, nan, true, 'c'; {1, 2, 3} or 1,2,3 for lists; a type or a snippet as it stands.
+/// Pure. Throws TemplateError naming the parameter and the text.
+KILN_EXPORT Value parse_value(const Parameter& parameter, std::string_view text, std::string_view template_name);
+
+}  // namespace kiln
