@@ -38,7 +38,8 @@ kiln_status kiln_precompile(const kiln_precompile_options* options, kiln_precomp
   return kiln::c_api::guarded(error, [&] {
     const kiln_precompile_options given = read_struct(options, "options");
     const std::string plan = required_text(given.plan, "options->plan");
-    const kiln::PrecompileResult done = kiln::precompile(kiln::Plan::read(plan), options_of(given));
+    const kiln::PrecompileOptions parsed = options_of(given);
+    const kiln::PrecompileResult done = kiln::precompile(kiln::Plan::read(plan, parsed.targets), parsed);
     if (result != nullptr) {
       kiln_precompile_result counts{};
       counts.total = done.progress.total;

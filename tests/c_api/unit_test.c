@@ -1,0 +1,220 @@
+/* The C API where neither a compiler nor a GPU is needed: mostly how it fails. */
+#include "check.h"
+#include "common.h"
+
+static int version(void) {
+  char header[32];
+  snprintf(header, sizeof header, "%d.%d.%d", KILN_VERSION_MAJOR, KILN_VERSION_MINOR, KILN_VERSION_PATCH);
+  CHECK(strcmp(kiln_version(), header) == 0);
+  return 0;
+}
+
+static int freeing_null(void) {
+  kiln_error_free(NULL);
+  kiln_options_free(NULL);
+  kiln_values_free(NULL);
+  kiln_template_free(NULL);
+  kiln_service_free(NULL);
+  kiln_kernel_free(NULL);
+  kiln_artifact_free(NULL);
+  kiln_permutation_free(NULL);
+  CHECK(kiln_error_code(NULL) == KILN_OK);
+  CHECK(kiln_error_message(NULL)[0] == '\0');
+  CHECK(kiln_kernel_function(NULL) == NULL);
+  return 0;
+}
+
+static int status_names(void) {
+  CHECK(strcmp(kiln_status_name(KILN_OK), "ok") == 0);
+  CHECK(strcmp(kiln_status_name(KILN_STRICT_MISS), "strict_miss") == 0);
+  CHECK(strcmp(kiln_status_name((kiln_status)999), "unknown") == 0);
+  return 0;
+}
+
+static int null_arguments(void) {
+  kiln_values* values = make_scale_values();
+  kiln_service* service = make_service(NULL);
+  kiln_template* tmpl = make_scale();
+  kiln_artifact* artifact = NULL;
+  CHECK_FAILS(kiln_options_create(NULL, &error), KILN_INVALID_ARGUMENT, "out");
+  CHECK_FAILS(kiln_options_set_strict(NULL, 1, &error), KILN_INVALID_ARGUMENT, "options");
+  CHECK_FAILS(kiln_values_set_int(NULL, "n", 1, &error), KILN_INVALID_ARGUMENT, "values");
+  CHECK_FAILS(kiln_values_set_int(values, NULL, 1, &error), KILN_INVALID_ARGUMENT, "name");
+  CHECK_FAILS(kiln_values_set_type(values, "element", NULL, &error), KILN_INVALID_ARGUMENT, "type");
+  CHECK_FAILS(kiln_values_set_int_list(values, "table", NULL, 3, &error), KILN_INVALID_ARGUMENT, "list");
+  CHECK_FAILS(kiln_template_from_text("a.cu", NULL, NULL, &tmpl, &error), KILN_INVALID_ARGUMENT, "text");
+  CHECK(tmpl == NULL);
+  tmpl = make_scale();
+  CHECK_FAILS(kiln_service_find(NULL, tmpl, values, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT, "service");
+  CHECK_FAILS(kiln_service_find(service, NULL, values, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT, "tmpl");
+  CHECK_FAILS(kiln_service_stats(service, NULL, &error), KILN_INVALID_ARGUMENT, "stats");
+  CHECK_FAILS(kiln_kernel_launch(NULL, NULL, NULL, 0, &error), KILN_INVALID_ARGUMENT, "kernel");
+  CHECK_FAILS(kiln_permutation_launch(NULL, NULL, NULL, 0, NULL, &error), KILN_INVALID_ARGUMENT, "permutation");
+  CHECK_FAILS(kiln_artifact_describe(NULL, NULL, &error), KILN_INVALID_ARGUMENT, "artifact");
+  CHECK(kiln_values_set_int(NULL, "n", 1, NULL) == KILN_INVALID_ARGUMENT); /* nobody asks for the error */
+  kiln_template_free(tmpl);
+  kiln_service_free(service);
+  kiln_values_free(values);
+  return 0;
+}
+
+static int struct_sizes(void) {
+  kiln_service* service = make_service(NULL);
+  struct {
+    kiln_stats stats;
+    uint64_t behind;
+  } guarded = {{0}, 42};
+  CHECK_FAILS(kiln_service_stats(service, &guarded.stats, &error), KILN_INVALID_ARGUMENT, "size");
+  guarded.stats.size = sizeof(kiln_stats) + 8; /* of a version newer than the library */
+  CHECK_FAILS(kiln_service_stats(service, &guarded.stats, &error), KILN_INVALID_ARGUMENT, "size");
+  guarded.stats.size = offsetof(kiln_stats, puts); /* of an older version: what it lacks is left alone */
+  guarded.stats.puts = 7;
+  guarded.stats.hits = 7;
+  CHECK_OK(kiln_service_stats(service, &guarded.stats, &error));
+  CHECK(guarded.stats.size == offsetof(kiln_stats, puts));
+  CHECK(guarded.stats.puts == 7);
+  CHECK(guarded.stats.hits == 0);
+  CHECK(guarded.behind == 42);
+  kiln_service_free(service);
+  return 0;
+}
+
+static int options_refused(void) {
+  kiln_options* options = make_options(NULL);
+  CHECK_FAILS(kiln_options_set_cache_mode(options, (kiln_cache_mode)9, &error), KILN_INVALID_ARGUMENT, "9");
+  CHECK_FAILS(kiln_options_add_pack(options, NULL, &error), KILN_INVALID_ARGUMENT, "file");
+  kiln_options_free(options);
+  return 0;
+}
+
+static int templates_refused(void) {
+  kiln_template* tmpl = NULL;
+  kiln_template_options options = {0};
+  const char* includes[] = {NULL};
+  CHECK_FAILS(kiln_template_from_file("/nonexistent/scale.cu", NULL, &tmpl, &error), KILN_FILE_UNREADABLE,
+              "/nonexistent/scale.cu");
+  CHECK_FAILS(kiln_template_builtin("no such template", NULL, &tmpl, &error), KILN_INVALID_ARGUMENT,
+              "no such template");
+  CHECK_FAILS(kiln_template_from_text("a.cu", "// kiln: parameter n: u33\n", NULL, &tmpl, &error),
+              KILN_TEMPLATE_INVALID, "u33");
+  CHECK_FAILS(kiln_template_from_text("a.cu", k_scale, &options, &tmpl, &error), KILN_INVALID_ARGUMENT, "size");
+  options.size = sizeof options;
+  options.include_dirs = includes;
+  options.include_dir_count = 1;
+  CHECK_FAILS(kiln_template_from_text("a.cu", k_scale, &options, &tmpl, &error), KILN_INVALID_ARGUMENT, "include_dirs");
+  CHECK(tmpl == NULL);
+  return 0;
+}
+
+static int values_refused(void) {
+  kiln_service* service = make_service(NULL);
+  kiln_template* tmpl = make_scale();
+  kiln_values* values = make_scale_values();
+  kiln_artifact* artifact = NULL;
+  CHECK_FAILS(kiln_service_find(service, tmpl, NULL, "sm_90", &artifact, &error), KILN_TEMPLATE_INVALID, "factor");
+  CHECK_OK(kiln_values_set_real(values, "n", 0.5, &error));
+  CHECK_FAILS(kiln_service_find(service, tmpl, values, "sm_90", &artifact, &error), KILN_TEMPLATE_INVALID, "0.5");
+  CHECK_OK(kiln_values_set_int(values, "n", 1, &error));
+  CHECK_OK(kiln_values_set_bool(values, "color", 1, &error));
+  CHECK_FAILS(kiln_service_find(service, tmpl, values, "sm_90", &artifact, &error), KILN_TEMPLATE_INVALID, "color");
+  kiln_values_free(values);
+  kiln_template_free(tmpl);
+  kiln_service_free(service);
+  return 0;
+}
+
+static int targets_refused(void) {
+  kiln_service* service = make_service(NULL);
+  kiln_template* tmpl = make_scale();
+  kiln_values* values = make_scale_values();
+  kiln_artifact* artifact = NULL;
+  CHECK_FAILS(kiln_service_find(service, tmpl, values, "sm_x", &artifact, &error), KILN_UNSUPPORTED_TARGET, "sm_x");
+  kiln_values_free(values);
+  kiln_template_free(tmpl);
+  kiln_service_free(service);
+  return 0;
+}
+
+static int no_compiler(void) {
+  kiln_options* options = make_options(NULL);
+  CHECK_OK(kiln_options_set_nvrtc(options, "/nonexistent/libnvrtc.so", &error));
+  kiln_service* service = make_service(options);
+  kiln_template* tmpl = make_scale();
+  kiln_values* values = make_scale_values();
+  kiln_artifact* artifact = NULL;
+  CHECK_OK(kiln_service_find(service, tmpl, values, "sm_90", &artifact, &error));
+  CHECK(artifact == NULL);
+  CHECK_FAILS(kiln_service_find_or_compile(service, tmpl, values, "sm_90", &artifact, &error), KILN_NVRTC_UNAVAILABLE,
+              "/nonexistent/libnvrtc.so");
+  CHECK_OK(kiln_options_set_strict(options, 1, &error));
+  kiln_service_free(service);
+  service = make_service(options);
+  CHECK_FAILS(kiln_service_find_or_compile(service, tmpl, values, "sm_90", &artifact, &error), KILN_STRICT_MISS,
+              "scale");
+  kiln_values_free(values);
+  kiln_template_free(tmpl);
+  kiln_service_free(service);
+  kiln_options_free(options);
+  return 0;
+}
+
+static int permutations_refused(void) {
+  kiln_service* service = make_service(NULL);
+  const int64_t repeated[] = {0, 2, 2};
+  const int64_t outside[] = {0, 5};
+  kiln_artifact* artifact = NULL;
+  kiln_permutation_request request = {0};
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "size");
+  request.size = sizeof request;
+  request.element_bytes = 4;
+  request.indices = repeated;
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "empty");
+  request.count = 3;
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "2");
+  request.indices = outside;
+  request.count = 2;
+  request.source_size = 4;
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "5");
+  request.indices = NULL;
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "indices");
+  request.indices = repeated;
+  request.count = 3;
+  request.element_bytes = 3;
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "3");
+  kiln_service_free(service);
+  return 0;
+}
+
+static int plans_refused(void) {
+  kiln_precompile_options options = {0};
+  CHECK_FAILS(kiln_precompile(&options, NULL, &error), KILN_INVALID_ARGUMENT, "size");
+  options.size = sizeof options;
+  CHECK_FAILS(kiln_precompile(&options, NULL, &error), KILN_INVALID_ARGUMENT, "plan");
+  options.plan = "/nonexistent/plan.json";
+  CHECK_FAILS(kiln_precompile(&options, NULL, &error), KILN_FILE_UNREADABLE, "/nonexistent/plan.json");
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  static const test_case cases[] = {
+      {"version", version},
+      {"freeing_null", freeing_null},
+      {"status_names", status_names},
+      {"null_arguments", null_arguments},
+      {"struct_sizes", struct_sizes},
+      {"options_refused", options_refused},
+      {"templates_refused", templates_refused},
+      {"values_refused", values_refused},
+      {"targets_refused", targets_refused},
+      {"no_compiler", no_compiler},
+      {"permutations_refused", permutations_refused},
+      {"plans_refused", plans_refused},
+  };
+  return run_case(cases, sizeof cases / sizeof cases[0], argc, argv);
+}
