@@ -26,11 +26,11 @@ struct Dim3 {
 };
 
 struct LaunchConfig {
-  Dim3 grid;                  ///< blocks
-  Dim3 block;                 ///< threads a block
+  Dim3 grid{};                ///< blocks
+  Dim3 block{};               ///< threads a block
   unsigned shared_bytes = 0;  ///< dynamic shared memory a block; above 48 KiB the kernel's limit must be raised
                               ///< first, with `Kernel::allow_shared_bytes`
-  Dim3 cluster;               ///< blocks a cluster; {1,1,1} for none; needs sm_90
+  Dim3 cluster{};             ///< blocks a cluster; {1,1,1} for none; needs sm_90
   Stream stream = nullptr;
 };
 

@@ -49,7 +49,6 @@ RelaxedCapture::~RelaxedCapture() {
   }
 }
 
-/// False when the image has to wait.
 bool UnloadQueue::unload(const LoadedImage& image) noexcept {
   if (legacy_stream_captured(api_)) {
     return false;
@@ -72,23 +71,21 @@ void UnloadQueue::retire(const LoadedImage& image) noexcept {
   if (!Driver::usable()) {
     return;
   }
-  {
-    std::lock_guard lock(mutex_);
-    try {
-      waiting_.push_back(image);
-    } catch (const std::bad_alloc&) {
-      unload(image);  // or leak it, if a stream is being captured
-      return;
-    }
+  std::lock_guard lock(mutex_);
+  try {
+    waiting_.push_back(image);
+  } catch (const std::bad_alloc&) {
+    unload(image);  // or leak it, if a stream is being captured
   }
-  flush();
+  unload_waiting();
 }
 
 void UnloadQueue::flush() noexcept {
-  if (!Driver::usable()) {
-    return;
-  }
   std::lock_guard lock(mutex_);
+  unload_waiting();
+}
+
+void UnloadQueue::unload_waiting() noexcept {
   std::erase_if(waiting_, [this](const LoadedImage& image) { return unload(image); });
 }
 

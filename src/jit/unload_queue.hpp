@@ -43,13 +43,15 @@ class UnloadQueue {
 
   /// Takes over `image` and unloads it now or later. Reports nothing: there is nobody left to tell.
   void retire(const LoadedImage& image) noexcept;
-  /// Unloads what waits, if it may.
+  /// Unloads what waits, if it may. The driver must be usable.
   void flush() noexcept;
   /// Images that wait.
   std::size_t waiting() const noexcept;
 
  private:
+  /// False when the image has to wait.
   bool unload(const LoadedImage& image) noexcept;
+  void unload_waiting() noexcept;
 
   const DriverApi& api_;
   mutable std::mutex mutex_;
