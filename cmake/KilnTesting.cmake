@@ -1,5 +1,6 @@
 # kiln_add_tests(NAME LABEL unit|nvrtc|emulated|gpu SOURCES … LIBRARIES …): one GoogleTest program, every test of it
-# known to CTest under its label. A test that skips is reported as skipped, never as passed.
+# known to CTest under its label. A test that skips is reported as skipped, never as passed. The target
+# kiln_LABEL_programs builds all programs of a label.
 if(NOT KILN_BUILD_TESTS)
   return()
 endif()
@@ -23,9 +24,14 @@ if(NOT TARGET gtest)
 endif()
 include(GoogleTest)
 
+foreach(label unit nvrtc emulated gpu)
+  add_custom_target(kiln_${label}_programs)
+endforeach()
+
 function(kiln_add_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "SOURCES;LIBRARIES;ENVIRONMENT")
   add_executable(${name} ${arg_SOURCES})
+  add_dependencies(kiln_${arg_LABEL}_programs ${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE kiln_compile_options ${arg_LIBRARIES} gmock_main)
   target_compile_definitions(${name} PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
