@@ -1,0 +1,126 @@
+#include "emulation/host_compiler.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "core/environment.hpp"
+#include "kiln/error.hpp"
+
+extern char** environ;
+
+namespace kiln::emulation {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array k_compiler_names = {"clang++-19", "clang++", "g++", "c++"};
+constexpr const char* k_output_file = "compiler-output";
+
+bool is_program(const fs::path& file) {
+  std::error_code error;
+  return fs::is_regular_file(file, error) && access(file.c_str(), X_OK) == 0;
+}
+
+/// As a shell finds a command: by path if it has a slash, else on PATH.
+std::optional<fs::path> find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    return is_program(name) ? std::optional(fs::path(name)) : std::nullopt;
+  }
+  const std::string search = core::environment("PATH").value_or("");
+  for (std::size_t begin = 0; begin <= search.size();) {
+    const std::size_t end = std::min(search.find(':', begin), search.size());
+    const fs::path file = fs::path(search.substr(begin, end - begin)) / name;
+    if (is_program(file)) {
+      return file;
+    }
+    begin = end + 1;
+  }
+  return std::nullopt;
+}
+
+struct FileActions {
+  FileActions() { posix_spawn_file_actions_init(&actions); }
+  ~FileActions() { posix_spawn_file_actions_destroy(&actions); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+  posix_spawn_file_actions_t actions{};
+};
+
+/// The exit status, or a negative number when the program was ended by that signal.
+int run(const std::vector<std::string>& command, const fs::path& output) {
+  FileActions files;
+  posix_spawn_file_actions_addopen(&files.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files.actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&files.actions, STDOUT_FILENO, STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (const std::string& word : command) {
+    arguments.push_back(const_cast<char*>(word.c_str()));
+  }
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  const int error = posix_spawn(&child, arguments[0], &files.actions, nullptr, arguments.data(), environ);
+  if (error != 0) {
+    throw Error(ErrorCode::host_compiler, "cannot start the host compiler " + command[0] + ": " + std::strerror(error));
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) {
+      throw Error(ErrorCode::host_compiler, "cannot wait for the host compiler " + command[0] + ": " +
+                                                std::strerror(errno) + "; the process must not ignore SIGCHLD");
+    }
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+}  // namespace
+
+fs::path find_host_compiler() {
+  const std::optional<std::string> chosen = core::environment("KILN_HOST_CXX");
+  if (chosen) {
+    if (const auto found = find_program(*chosen)) {
+      return *found;
+    }
+    throw Error(ErrorCode::host_compiler,
+                "KILN_HOST_CXX is \"" + *chosen + "\", which is no program; set it to a C++20 compiler");
+  }
+  std::vector<std::string> names(k_compiler_names.begin(), k_compiler_names.end());
+  if (const auto usual = core::environment("CXX")) {
+    names.insert(names.begin(), *usual);
+  }
+  std::string tried;
+  for (const std::string& name : names) {
+    if (const auto found = find_program(name)) {
+      return *found;
+    }
+    tried += (tried.empty() ? "" : ", ") + name;
+  }
+  throw Error(ErrorCode::host_compiler, "emulation needs a C++ compiler and found none; tried " + tried +
+                                            "; install clang or g++, or set KILN_HOST_CXX");
+}
+
+void run_host_compiler(const fs::path& compiler, const std::vector<std::string>& arguments,
+                       const Workspace& workspace) {
+  std::vector<std::string> command{compiler.string()};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  const int status = run(command, workspace.path() / k_output_file);
+  if (status != 0) {
+    std::string text;
+    for (const std::string& word : command) {
+      text += (text.empty() ? "" : " ") + word;
+    }
+    throw Error(ErrorCode::host_compiler,
+                (status < 0 ? "the host compiler was ended by signal " + std::to_string(-status)
+                            : "the host compiler refused the source (status " + std::to_string(status) + ")") +
+                    ":\n" + text + "\n" + workspace.read(k_output_file));
+  }
+}
+
+}  // namespace kiln::emulation

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "emulation/workspace.hpp"
+
+namespace kiln::emulation {
+
+/// The C++ compiler of this machine: $KILN_HOST_CXX, else $CXX, else the first on PATH of clang++-19, clang++, g++,
+/// c++. Throws Error{host_compiler} naming everything tried, or KILN_HOST_CXX when that is set to what cannot be run.
+std::filesystem::path find_host_compiler();
+
+/// Runs `compiler` with `arguments` in the workspace's folder, without a shell. Throws Error{host_compiler} with the
+/// command and its output when it fails.
+void run_host_compiler(const std::filesystem::path& compiler, const std::vector<std::string>& arguments,
+                       const Workspace& workspace);
+
+}  // namespace kiln::emulation

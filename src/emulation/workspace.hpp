@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace kiln::emulation {
+
+/// A private folder (mode 0700) under the system's temporary folder; removed with everything in it when this goes.
+class Workspace {
+ public:
+  /// Throws Error{host_compiler} naming the folder that could not be made.
+  Workspace();
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  /// Writes a file, and the folders on its way. `name` is relative and may go up (`../common.h`), but not above the
+  /// workspace. Throws Error{host_compiler} naming the file and why it cannot be written.
+  void write(const std::filesystem::path& name, std::string_view text) const;
+  /// The file's whole text; empty when it is not there.
+  std::string read(const std::filesystem::path& name) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace kiln::emulation
