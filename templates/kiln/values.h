@@ -17,8 +17,9 @@ inline constexpr unsigned int period_rows = 1u;
 inline constexpr unsigned int threads = 288u;
 inline constexpr bool asynchronous = false;
 inline constexpr unsigned int index_bits = 8u;
-// [5, 1, 8, 16, 4, 32, 23, 12, 33, …]: eight entries a word
-__device__ constexpr unsigned long long table[5] = {0x0c17200410080105ull, 0x1a121d0d22161521ull, 0x0f0e11180b071e14ull,
-                                                    0x1b00191f1c090623ull, 0x00000000020a0313ull};
+// The map [5, 1, 8, 16, 4, 32, 23, 12, 33, …]: eight entries a word
+inline constexpr unsigned int table_length = 5u;
+inline constexpr unsigned long long table[5] = {0x0c17200410080105ull, 0x1a121d0d22161521ull, 0x0f0e11180b071e14ull,
+                                                0x1b00191f1c090623ull, 0x00000000020a0313ull};
 
 }  // namespace kiln
