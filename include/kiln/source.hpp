@@ -12,7 +12,7 @@ namespace kiln {
 /// A template with its values written as literals: everything a compiler needs, in memory.
 struct Source {
   std::string name;                  ///< the template's name; the main file's name in the compiler's log
-  std::string text;                  ///< the main file: the template's text, unchanged
+  std::string text;                  ///< the main file: the template's text
   std::vector<Header> headers;       ///< generated headers first, then the template's own
   std::vector<std::string> entries;  ///< C++ name expressions of the kernels
   std::vector<std::string> options;  ///< the template's further NVRTC options

@@ -58,10 +58,14 @@ struct TemplateOptions {
 ///     #include "kiln/values.h"
 ///
 /// Scalar types: bool char i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 type code. After `=` stands a default.
-/// `kiln/values.h` is generated: `namespace kiln { inline constexpr unsigned int n = 36u; … using element = float; }`
-/// and for a code parameter the header `kiln/code/NAME.h` holding the snippet.
+/// `kiln/values.h` is generated: `namespace kiln { inline constexpr unsigned int n = 36u; … using element = float; }`;
+/// a list `table` comes with `table_length`; and for a code parameter there is the header `kiln/code/NAME.h` holding
+/// the snippet, to be included where it belongs, as often as wanted.
 ///
-/// Headers are found when the template is made: from then on the template is independent of the disk.
+/// Headers are found when the template is made: from then on the template is independent of the disk. Every header it
+/// can reach counts, in active branches or not; one that is not found is an error of the compiler's, and only if its
+/// branch is active. A header that only a value names (in a snippet, in a type) must be in memory: see
+/// `TemplateOptions::headers`.
 class KILN_EXPORT Template {
  public:
   /// `name` is what logs and queries call it; it must be a plain file name, not a path.
@@ -75,12 +79,18 @@ class KILN_EXPORT Template {
   static std::vector<std::string> builtin_names();
 
   const std::string& name() const noexcept;
+  /// As given, but for include directives that must name their header otherwise for a compiler that has no folders
+  /// ("./a.h" beside "a.h"), and __has_include, which is answered when the template is made. Lines keep their numbers.
   const std::string& text() const noexcept;
   const std::vector<Parameter>& parameters() const noexcept;
   const std::vector<std::string>& entries() const noexcept;
   const std::vector<std::string>& options() const noexcept;
   /// Every header the template can reach, whatever the values, sorted by name. Not the generated ones.
   const std::vector<Header>& headers() const noexcept;
+
+  /// Reads a value for one parameter from text, as a command line or a plan gives it: 36, -1, 0x1p-3, inf, nan, true,
+  /// 'c'; {1, 2, 3} or 1,2,3 for a list; a type or a snippet as it stands. Throws TemplateError naming what would fit.
+  Value parse_value(std::string_view parameter, std::string_view text) const;
 
  private:
   struct State;

@@ -44,6 +44,9 @@ class Value {
   Value(T value) : storage_(static_cast<double>(value)) {}  // NOLINT(google-explicit-constructor)
   Value(TypeName value) : storage_(std::move(value)) {}     // NOLINT(google-explicit-constructor)
   Value(Code value) : storage_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
+  /// A pointer would become a bool: say TypeName{"float"} or Code{"…"}.
+  template <typename T>
+  Value(T* value) = delete;  // NOLINT(google-explicit-constructor)
   template <typename T>
     requires(std::integral<T> && !std::same_as<T, bool>)
   Value(const std::vector<T>& list) {  // NOLINT(google-explicit-constructor)

@@ -23,8 +23,8 @@ struct NvrtcSearch {
 };
 
 /// Finds libnvrtc by looking at files only: `explicit_file` and nothing else if it is given; else the CUDA toolkit
-/// (CUDA_HOME, CUDA_PATH, /usr/local/cuda), PyPI wheels (VIRTUAL_ENV, CONDA_PREFIX, the folders given when Kiln was built),
-/// then the loader's path. Costs a few stats when the first place has it.
+/// (CUDA_HOME, CUDA_PATH, /usr/local/cuda), PyPI wheels (VIRTUAL_ENV, CONDA_PREFIX, the folders given when Kiln was
+/// built), then the loader's path. Costs a few stats when the first place has it.
 NvrtcSearch find_nvrtc(const std::filesystem::path& explicit_file);
 
 }  // namespace kiln::jit

@@ -1,0 +1,126 @@
+#include "kiln/template.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "jit/builtin.hpp"
+#include "jit/declarations.hpp"
+#include "jit/headers.hpp"
+#include "jit/literal.hpp"
+#include "jit/text_file.hpp"
+#include "kiln/error.hpp"
+
+namespace kiln {
+
+struct Template::State {
+  std::string name;
+  std::string text;
+  std::vector<Parameter> parameters;
+  std::vector<std::string> entries;
+  std::vector<std::string> options;
+  std::vector<Header> headers;
+
+  /// Everything that makes a template, wherever its text came from. `beside` is its folder, if it has one.
+  static std::shared_ptr<const State> make(std::string name, std::string text, TemplateOptions options,
+                                           const std::filesystem::path& beside);
+};
+
+namespace {
+
+void check_name(const std::string& name) {
+  bool is_plain = !name.empty() && name != "." && name != ".." && std::none_of(name.begin(), name.end(), [](char c) {
+    return c == '/' || c == '\\' || c == '"' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+  });
+  if (!is_plain) {
+    throw TemplateError(name, {}, "a template's name is a plain file name, such as scale.cu, not '" + name + "'");
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const Template::State> Template::State::make(std::string name, std::string text,
+                                                             TemplateOptions options,
+                                                             const std::filesystem::path& beside) {
+  check_name(name);
+  if (text.find('\0') != std::string::npos) {
+    throw TemplateError(name, {}, "the text holds a NUL character, which ends a source");
+  }
+  jit::Declarations declarations = jit::read_declarations(name, text);
+  if (!options.entries.empty()) {
+    declarations.entries = std::move(options.entries);
+  }
+  if (declarations.entries.empty()) {
+    throw TemplateError(name, {},
+                        "no kernel is named: add a line '// kiln: entry NAME' or give TemplateOptions::entries");
+  }
+  jit::HeaderSearch search;
+  search.beside = beside;
+  search.include_dirs = std::move(options.include_dirs);
+  search.memory = std::move(options.headers);
+  search.options = options.options;
+  search.takes_code = std::any_of(declarations.parameters.begin(), declarations.parameters.end(),
+                                  [](const Parameter& p) { return p.type == ParameterType::code; });
+  jit::Closure closure = jit::find_headers(name, std::move(text), search);
+
+  auto state = std::make_shared<State>();
+  state->name = std::move(name);
+  state->text = std::move(closure.text);
+  state->parameters = std::move(declarations.parameters);
+  state->entries = std::move(declarations.entries);
+  state->options = std::move(options.options);
+  state->headers = std::move(closure.headers);
+  return state;
+}
+
+Template Template::from_text(std::string name, std::string text, TemplateOptions options) {
+  return Template(State::make(std::move(name), std::move(text), std::move(options), {}));
+}
+
+Template Template::from_file(const std::filesystem::path& path, TemplateOptions options) {
+  std::optional<std::string> text = jit::read_text_file(path);
+  if (!text) {
+    throw Error(ErrorCode::file_unreadable, "template " + path.string() + " cannot be read: is it there, and a file?");
+  }
+  std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  return Template(State::make(path.filename().string(), std::move(*text), std::move(options), folder));
+}
+
+Template Template::builtin(std::string_view name, TemplateOptions options) {
+  std::string_view stem = name.ends_with(".cu") ? name.substr(0, name.size() - 3) : name;
+  std::optional<std::string_view> text = jit::builtin_template(stem);
+  if (!text) {
+    std::string known;
+    for (const std::string& builtin : builtin_names()) {
+      known += (known.empty() ? "" : ", ") + builtin;
+    }
+    throw Error(ErrorCode::invalid_argument,
+                "there is no built-in template '" + std::string(name) + "', only " + known);
+  }
+  return from_text(std::string(stem) + ".cu", std::string(*text), std::move(options));
+}
+
+std::vector<std::string> Template::builtin_names() {
+  std::vector<std::string> names;
+  for (const jit::BuiltinFile& file : jit::builtin_templates()) {
+    names.emplace_back(file.name);
+  }
+  return names;
+}
+
+const std::string& Template::name() const noexcept { return state_->name; }
+const std::string& Template::text() const noexcept { return state_->text; }
+const std::vector<Parameter>& Template::parameters() const noexcept { return state_->parameters; }
+const std::vector<std::string>& Template::entries() const noexcept { return state_->entries; }
+const std::vector<std::string>& Template::options() const noexcept { return state_->options; }
+const std::vector<Header>& Template::headers() const noexcept { return state_->headers; }
+
+Value Template::parse_value(std::string_view parameter, std::string_view text) const {
+  const std::vector<Parameter>& all = state_->parameters;
+  auto found = std::find_if(all.begin(), all.end(), [&](const Parameter& p) { return p.name == parameter; });
+  if (found == all.end()) {
+    throw TemplateError(state_->name, std::string(parameter), jit::unknown_parameter(*this, parameter));
+  }
+  return jit::parse_value(*found, text, state_->name);
+}
+
+}  // namespace kiln
