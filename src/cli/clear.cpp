@@ -1,0 +1,30 @@
+#include "cli/common.hpp"
+#include "cli/json_line.hpp"
+
+namespace kiln::cli {
+
+namespace {
+
+struct Arguments {
+  Common common;
+};
+
+ExitCode run(const Arguments& arguments, Output& out) {
+  std::uint64_t removed = Service(service_options(arguments.common)).clear();
+  if (arguments.common.json) {
+    print_json(out, {{"removed", removed}});
+  } else {
+    out.line("removed " + std::to_string(removed) + (removed == 1 ? " kernel" : " kernels"));
+  }
+  return k_done;
+}
+
+}  // namespace
+
+void add_clear(CLI::App& app, Command& chosen) {
+  CLI::App* command = nullptr;
+  add_command<Arguments>(app, chosen, "clear", "Remove every kernel of the user cache; packs stay",
+                         "  kiln clear\n  kiln clear --cache /tmp/kiln\n", run, command);
+}
+
+}  // namespace kiln::cli

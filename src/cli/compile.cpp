@@ -1,0 +1,132 @@
+#include <unistd.h>
+
+#include "cli/excerpt.hpp"
+#include "cli/request.hpp"
+#include "cli/target_choice.hpp"
+#include "kiln/source.hpp"
+
+namespace kiln::cli {
+
+namespace {
+
+struct Arguments {
+  Common common;
+  CompileArguments request;
+  std::string emit;
+  std::string output;
+};
+
+std::string_view text_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// What is asked to be emitted of an artifact.
+std::string_view part_of(const Artifact& artifact, const std::string& emit) {
+  std::string target = artifact.target.text();
+  if (emit == "log") {
+    return artifact.log;
+  }
+  if (emit == "cubin") {
+    if (artifact.kind != ImageKind::cubin) {
+      throw std::runtime_error(target + " was compiled to PTX, which is no cubin: use --emit ptx");
+    }
+    return text_of(artifact.image);
+  }
+  if (artifact.kind == ImageKind::ptx) {
+    return text_of(artifact.image);
+  }
+  if (artifact.ptx.empty()) {
+    throw std::runtime_error("the compiler gave no PTX beside the cubin for " + target + ": use a compute_ target");
+  }
+  return artifact.ptx;
+}
+
+/// Checks what can be checked before anything is compiled, and fills in what follows.
+struct Emission {
+  std::string part;    ///< empty: nothing is emitted
+  std::string output;  ///< a file, or "-"
+};
+
+Emission plan_emission(const Arguments& arguments, std::size_t targets) {
+  Emission emission{arguments.emit, arguments.output};
+  if (emission.part.empty() && !emission.output.empty()) {
+    emission.part = "cubin";
+  }
+  if (emission.part.empty()) {
+    return emission;
+  }
+  if (emission.output.empty()) {
+    emission.output = "-";
+  }
+  if (emission.part != "source" && targets > 1) {
+    throw UsageError("--emit " + emission.part + " is for one target: give --target once");
+  }
+  if (emission.output == "-" && arguments.common.json) {
+    throw UsageError("--json and --emit both write to standard output: give -o FILE");
+  }
+  if (emission.output == "-" && emission.part == "cubin" && is_terminal(STDOUT_FILENO)) {
+    throw UsageError("a cubin is not for a terminal: give -o FILE");
+  }
+  return emission;
+}
+
+ExitCode run(const Arguments& arguments, Output& out) {
+  Emission emission = plan_emission(arguments, parse_targets(arguments.request.targets).size());
+  Template tmpl = read_template(arguments.request);
+  Values values = read_values(tmpl, arguments.request.definitions);
+  if (emission.part == "source") {
+    write_file(out, emission.output, to_text(instantiate(tmpl, values)));
+    return k_done;
+  }
+  Service service(service_options(arguments.common));
+  for (const Target& target : choose_targets(arguments.request.targets)) {
+    Lookup found;
+    try {
+      found = service.find_or_compile(tmpl, values, target);
+    } catch (const CompileError& error) {
+      std::string message = tmpl.name() + " does not compile for " + target.text() + ":\n" + error.log();
+      throw Error(ErrorCode::compile_failed, message + excerpt(error.log(), error.source(), tmpl.name()));
+    }
+    if (emission.part.empty() || emission.output != "-") {
+      if (arguments.common.json) {
+        print_json(out, to_json(found, found.artifact->key, target));
+      } else {
+        out.line(to_line(found, target));
+      }
+      out.flush();
+    }
+    if (!emission.part.empty()) {
+      write_file(out, emission.output, part_of(*found.artifact, emission.part));
+    } else if (!found.artifact->log.empty() && !arguments.common.json) {
+      out.line(found.artifact->log);
+    }
+  }
+  return k_done;
+}
+
+}  // namespace
+
+void add_compile(CLI::App& app, Command& chosen) {
+  CLI::App* command = nullptr;
+  auto arguments = add_command<Arguments>(
+      app, chosen, "compile", "Instantiate and compile a template",
+      "  kiln compile scale.cu -D n=36 -D factor=0.5 -D element=float --target sm_90\n"
+      "  kiln compile lookup.cu -D table=@table.json -I include --target sm_80 --target sm_90a --json\n"
+      "  kiln compile scale.cu -D n=36 --emit source\n"
+      "  kiln compile scale.cu -D n=36 --target sm_90 -o scale.cubin\n",
+      run, command);
+  add_compile_arguments(*command, arguments->request);
+  command
+      ->add_option(
+          "--emit", arguments->emit,
+          "Write the cubin, the PTX, the instantiated source (which compiles nothing) or the compiler's log, to "
+          "standard output unless -o is given")
+      ->check(CLI::IsMember({"cubin", "ptx", "source", "log"}));
+  command
+      ->add_option("-o", arguments->output,
+                   "File to write, whole or not at all; alone it means --emit cubin; - is "
+                   "standard output")
+      ->type_name("FILE");
+}
+
+}  // namespace kiln::cli

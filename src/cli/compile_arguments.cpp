@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "cli/request.hpp"
+#include "kiln/value_text.hpp"
+
+namespace kiln::cli {
+
+namespace {
+
+std::string read_file(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  if (!stream) {
+    throw Error(ErrorCode::file_unreadable, "file '" + file + "' cannot be read");
+  }
+  return text;
+}
+
+/// A file holds a list as JSON, or as words between blanks, commas or new lines; here it becomes 1,2,3.
+std::string normalised_list(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return c == '[' || c == ']' || c == ',' || c == '{' || c == '}'; }, ' ');
+  std::istringstream stream(text);
+  std::string list;
+  for (std::string word; stream >> word;) {
+    list += (list.empty() ? "" : ",") + word;
+  }
+  return list;
+}
+
+std::string names_of(const Template& tmpl) {
+  std::string names;
+  for (const Parameter& parameter : tmpl.parameters()) {
+    names += (names.empty() ? "it has " : ", ") + parameter.name;
+  }
+  return names.empty() ? "it has none" : names;
+}
+
+Value read_value(const Template& tmpl, const Parameter& parameter, std::string text) {
+  bool from_file = text.starts_with('@') && (parameter.is_list || parameter.type == ParameterType::code);
+  if (from_file) {
+    text = read_file(text.substr(1));
+  }
+  if (from_file && parameter.is_list) {
+    text = normalised_list(std::move(text));
+  }
+  return as_usage([&] { return parse_value(parameter, text, tmpl.name()); });
+}
+
+}  // namespace
+
+void add_compile_arguments(CLI::App& command, CompileArguments& arguments) {
+  command.add_option("template", arguments.file, "A CUDA C++ file with declared parameters")
+      ->type_name("TEMPLATE.cu")
+      ->required();
+  add_repeated(command, "-D", arguments.definitions,
+               "Value of a parameter, read as its declared type: 36, 0x1p-3, inf, nan, true, float, 1,2,3; lists and "
+               "code also as @FILE; may be repeated")
+      ->type_name("NAME=VALUE");
+  add_repeated(command, "-I", arguments.include_dirs, "Folder to find included headers in; may be repeated")
+      ->type_name("DIR");
+  add_repeated(command, "--entry", arguments.entries,
+               "Kernel as a C++ name expression, instead of those the template declares; may be repeated")
+      ->type_name("NAME");
+  add_repeated(command, "--option", arguments.options,
+               "Further NVRTC option, as --option=--use_fast_math; may be repeated")
+      ->type_name("O");
+  add_targets(command, arguments.targets);
+}
+
+Template read_template(const CompileArguments& arguments) {
+  TemplateOptions options;
+  options.include_dirs.assign(arguments.include_dirs.begin(), arguments.include_dirs.end());
+  options.entries = arguments.entries;
+  options.options = arguments.options;
+  return Template::from_file(arguments.file, options);
+}
+
+Values read_values(const Template& tmpl, const std::vector<std::string>& definitions) {
+  Values values;
+  for (const std::string& definition : definitions) {
+    std::size_t equals = definition.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw UsageError("-D " + definition + ": NAME=VALUE is wanted, for example -D n=36");
+    }
+    std::string name = definition.substr(0, equals);
+    auto parameter = std::ranges::find(tmpl.parameters(), name, &Parameter::name);
+    if (parameter == tmpl.parameters().end()) {
+      throw UsageError("-D " + name + ": template " + tmpl.name() + " has no such parameter; " + names_of(tmpl));
+    }
+    if (values.find(name) != nullptr) {
+      throw UsageError("-D " + name + " is given twice");
+    }
+    values.set(name, read_value(tmpl, *parameter, definition.substr(equals + 1)));
+  }
+  as_usage([&] { return instantiate(tmpl, values); });
+  return values;
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,100 @@
+#include "cli/entry.hpp"
+#include "cli/request.hpp"
+#include "cli/target_choice.hpp"
+
+namespace kiln::cli {
+
+namespace {
+
+struct PermuteQuestion {
+  Common common;
+  PermuteArguments request;
+};
+
+struct CompileQuestion {
+  Common common;
+  CompileArguments request;
+};
+
+std::string in_words(const Explanation& explanation) {
+  if (explanation.hit) {
+    return "would hit in layer " + explanation.layer;
+  }
+  if (!explanation.nearest) {
+    return "would miss: no layer has anything of this template";
+  }
+  return "would miss: the nearest entry, " + explanation.nearest->key.text() + " in layer " +
+         explanation.nearest->layer + ", differs first in " + explanation.field +
+         "\n            here:  " + explanation.ours + "\n            there: " + explanation.theirs;
+}
+
+void explain(const Common& common, const Service& service, const Template& tmpl, const Values& values,
+             const Target& target, const std::string& choice, Output& out) {
+  Explanation explanation = service.explain(tmpl, values, target);
+  if (!common.json) {
+    out.line(target.text() + "  " + explanation.key.text() + "  " + in_words(explanation));
+    if (!choice.empty()) {
+      out.line("            " + choice);
+    }
+    return;
+  }
+  Json json = to_json(service.find(tmpl, values, target), explanation.key, target);
+  json["hit"] = explanation.hit;
+  json["layer"] = explanation.hit ? Json(explanation.layer) : Json(nullptr);
+  json["nearest"] = explanation.nearest ? to_json(*explanation.nearest) : Json(nullptr);
+  bool differs = !explanation.hit && explanation.nearest;
+  json["field"] = differs ? Json(explanation.field) : Json(nullptr);
+  json["ours"] = differs ? Json(explanation.ours) : Json(nullptr);
+  json["theirs"] = differs ? Json(explanation.theirs) : Json(nullptr);
+  if (!choice.empty()) {
+    json["choice"] = choice;
+  }
+  print_json(out, json);
+}
+
+ExitCode run_permute(const PermuteQuestion& question, Output& out) {
+  PermuteShape shape = read_shape(question.request);
+  std::vector<Target> targets = choose_targets(question.request.targets);
+  IndexMap map = read_map(question.request);
+  Service service(service_options(question.common));
+  for (const Target& target : targets) {
+    PermuteRequest request = plan_permute(map, shape, target);
+    explain(question.common, service, request.tmpl, request.values, target, request.strategy + ": " + request.reason,
+            out);
+  }
+  return k_done;
+}
+
+ExitCode run_compile(const CompileQuestion& question, Output& out) {
+  std::vector<Target> targets = choose_targets(question.request.targets);
+  Template tmpl = read_template(question.request);
+  Values values = read_values(tmpl, question.request.definitions);
+  Service service(service_options(question.common));
+  for (const Target& target : targets) {
+    explain(question.common, service, tmpl, values, target, {}, out);
+  }
+  return k_done;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Command& chosen) {
+  CLI::App* explain = app.add_subcommand(
+      "explain",
+      "Say whether a request would hit, and where; if not, the first field that differs from the nearest entry");
+  explain->require_subcommand(1);
+  explain->footer(
+      "Examples:\n  kiln explain permute --indices 2,1,0 --target sm_90\n"
+      "  kiln explain compile scale.cu -D n=36 --target sm_90\n");
+  CLI::App* command = nullptr;
+  auto permute =
+      add_command<PermuteQuestion>(*explain, chosen, "permute", "Explain what `kiln permute` would ask for",
+                                   "  kiln explain permute --indices 2,1,0 --target sm_90\n", run_permute, command);
+  add_permute_arguments(*command, permute->request);
+  auto compile =
+      add_command<CompileQuestion>(*explain, chosen, "compile", "Explain what `kiln compile` would ask for",
+                                   "  kiln explain compile scale.cu -D n=36 --target sm_90\n", run_compile, command);
+  add_compile_arguments(*command, compile->request);
+}
+
+}  // namespace kiln::cli

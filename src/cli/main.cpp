@@ -1,0 +1,83 @@
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+
+#include "cli/common.hpp"
+
+namespace kiln::cli {
+
+namespace {
+
+ExitCode complain(ExitCode code, const std::string& message) {
+  std::cerr << "kiln: " + message + "\n";
+  return code;
+}
+
+/// Everything that can go wrong ends here, as one message and one exit code.
+ExitCode carry_out(const Command& command) {
+  Output out;
+  try {
+    ExitCode code = command(out);
+    out.flush();
+    return code;
+  } catch (const OutputError& error) {
+    return error.reader_left() ? k_failed : complain(k_failed, error.what());
+  } catch (const UsageError& error) {
+    return complain(k_usage, error.what());
+  } catch (const Error& error) {
+    return complain(exit_code_of(error.code()), error.what());
+  } catch (const std::bad_alloc&) {
+    return complain(k_failed, "out of memory");
+  } catch (const std::exception& error) {
+    return complain(k_failed, error.what());
+  }
+}
+
+/// Help goes to standard output; what cannot be understood to standard error, in one line.
+ExitCode report(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+    return carry_out([&](Output& out) {
+      std::ostringstream text;
+      app.exit(error, text, text);
+      out.write(text.str());
+      return k_done;
+    });
+  }
+  std::string command = "kiln";
+  for (const CLI::App* chosen : app.get_subcommands()) {
+    command += " " + chosen->get_name();
+  }
+  return complain(k_usage, std::string(error.what()) + " (see " + command + " --help)");
+}
+
+ExitCode run(int count, char** arguments) {
+  prepare_standard_streams();
+  CLI::App app("Bakes run-time values into CUDA kernels, compiles them once and keeps them.", "kiln");
+  app.set_version_flag("--version", KILN_VERSION);
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 done, 1 failed, 2 usage, 3 something is missing (NVRTC, driver, GPU). See docs/cli.md.");
+  Command chosen;
+  for (auto add : {add_permute, add_compile, add_precompile, add_query, add_show, add_explain, add_stats, add_path,
+                   add_verify, add_trim, add_export, add_import, add_clear, add_doctor}) {
+    add(app, chosen);
+  }
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::ParseError& error) {
+    return report(app, error);
+  }
+  return carry_out(chosen);
+}
+
+}  // namespace
+
+}  // namespace kiln::cli
+
+int main(int count, char** arguments) {
+  try {
+    return kiln::cli::run(count, arguments);
+  } catch (const std::exception& error) {
+    std::cerr << "kiln: " << error.what() << "\n";
+    return kiln::cli::k_failed;
+  }
+}

@@ -1,0 +1,105 @@
+#include "cli/output.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace kiln::cli {
+
+namespace {
+
+constexpr std::size_t k_buffer_bytes = 1U << 16;
+
+/// False with errno set when not all could be written.
+bool write_all(int descriptor, std::string_view text) noexcept {
+  while (!text.empty()) {
+    ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return false;
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& file, int error) {
+  throw std::runtime_error(file.string() + " cannot be written: " + std::strerror(error));
+}
+
+}  // namespace
+
+void Output::write(std::string_view text) {
+  buffer_ += text;
+  if (buffer_.size() >= k_buffer_bytes) {
+    flush();
+  }
+}
+
+void Output::line(std::string_view text) {
+  write(text);
+  write("\n");
+}
+
+void Output::flush() {
+  bool written = write_all(STDOUT_FILENO, buffer_);
+  int error = errno;
+  buffer_.clear();
+  if (!written) {
+    throw OutputError(std::string("standard output cannot be written: ") + std::strerror(error), error == EPIPE);
+  }
+}
+
+void prepare_standard_streams() noexcept {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) == -1) {
+      // Takes the lowest free number, which is this one. Wrong way round on purpose, see the header.
+      static_cast<void>(::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+    }
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+bool is_terminal(int descriptor) noexcept { return ::isatty(descriptor) == 1; }
+
+void write_file(Output& out, const std::filesystem::path& file, std::string_view content) {
+  if (file == "-") {
+    out.write(content);
+    out.flush();
+    return;
+  }
+  // A device or a pipe is written to; only a regular file can be replaced.
+  if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) {
+    int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
+    bool written = descriptor >= 0 && write_all(descriptor, content);
+    int error = errno;
+    ::close(descriptor);
+    if (!written) {
+      refuse(file, error);
+    }
+    return;
+  }
+  std::string aside = file.string() + ".XXXXXX";
+  int descriptor = ::mkstemp(aside.data());
+  if (descriptor < 0) {
+    refuse(file, errno);
+  }
+  mode_t mask = ::umask(0);
+  ::umask(mask);
+  bool written = write_all(descriptor, content) && ::fchmod(descriptor, 0666 & ~mask) == 0;
+  int error = errno;
+  ::close(descriptor);
+  if (!written || ::rename(aside.c_str(), file.c_str()) != 0) {
+    error = written ? errno : error;
+    ::unlink(aside.c_str());
+    refuse(file, error);
+  }
+}
+
+}  // namespace kiln::cli

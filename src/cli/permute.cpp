@@ -1,0 +1,139 @@
+#include <optional>
+
+#include "cli/permute_check.hpp"
+#include "cli/request.hpp"
+#include "cli/target_choice.hpp"
+#include "kiln/emulator.hpp"
+
+namespace kiln::cli {
+
+namespace {
+
+struct Arguments {
+  Common common;
+  PermuteArguments request;
+  bool emulate = false;
+};
+
+/// Where a kernel's result was verified.
+enum class Verified { no, gpu, emulation };
+
+void run_on_cpu(const PermuteRequest& request, const Target& target, const PermuteCheck& check) {
+  EmulatedKernel kernel(instantiate(request.tmpl, request.values), target);
+  if (!request.table.empty()) {
+    kernel.set_data(request.module_data());
+  }
+  std::vector<std::byte> y = check.make_y();
+  if (check.rows() > 0) {
+    void* to = y.data();
+    const void* from = check.x().data();
+    kernel(request.geometry.launch(check.rows()), to, from, static_cast<unsigned long long>(check.rows()));
+    check.verify(y);
+  }
+}
+
+void run_on_gpu(const PermuteKernel& kernel, const Device& device, const PermuteCheck& check) {
+  std::vector<std::byte> y = check.make_y();
+  DeviceBuffer from(check.x().size());
+  DeviceBuffer to(y.size());
+  from.upload(check.x());
+  to.upload(y);
+  kernel(to.data(), from.data(), check.rows());
+  device.synchronize();
+  if (check.rows() > 0) {
+    to.download(y);
+    check.verify(y);
+  }
+}
+
+class Run {
+ public:
+  Run(const Arguments& arguments, Output& out)
+      : arguments_(arguments),
+        out_(out),
+        shape_(read_shape(arguments.request)),
+        map_(read_map(arguments.request)),
+        device_(arguments.emulate ? std::nullopt : find_device()),
+        targets_(choose_targets(arguments.request.targets, device_)),
+        service_(service_options(arguments.common)),
+        permuter_(service_) {}
+
+  ExitCode run() {
+    for (const Target& target : targets_) {
+      run(target);
+    }
+    return k_done;
+  }
+
+ private:
+  void run(const Target& target) {
+    PermuteRequest request = plan_permute(map_, shape_, target);
+    Lookup found = service_.find_or_compile(request.tmpl, request.values, target);
+    std::uint64_t rows =
+        arguments_.request.rows_given ? arguments_.request.rows : PermuteCheck::default_rows(map_, shape_);
+    Verified verified = Verified::no;
+    std::string why_not = "not run: no GPU here; --emulate runs the kernel on the CPU";
+    if (arguments_.emulate) {
+      run_on_cpu(request, target, PermuteCheck(map_, shape_, rows));
+      verified = Verified::emulation;
+    } else if (device_ && device_->runs(target)) {
+      run_on_gpu(permuter_.get(map_, shape_, target), *device_, PermuteCheck(map_, shape_, rows));
+      verified = Verified::gpu;
+    } else if (device_) {
+      why_not = "not run: the GPU here is " + device_->target().text();
+    }
+    print(request, found, target, rows, verified, why_not);
+  }
+
+  void print(const PermuteRequest& request, const Lookup& found, const Target& target, std::uint64_t rows,
+             Verified verified, const std::string& why_not) {
+    std::uint64_t elements = rows * map_.size() * shape_.inner;
+    if (arguments_.common.json) {
+      Json json = to_json(found, found.artifact->key, target);
+      json["strategy"] = request.strategy;
+      json["reason"] = request.reason;
+      json["verified"] = verified == Verified::no    ? Json(nullptr)
+                         : verified == Verified::gpu ? Json("gpu")
+                                                     : Json("emulation");
+      json["rows"] = rows;
+      json["elements"] = elements;
+      print_json(out_, json);
+      return;
+    }
+    out_.line(to_line(found, target));
+    out_.line("            " + request.strategy + ": " + request.reason);
+    out_.line("            " +
+              (verified == Verified::no
+                   ? why_not
+                   : std::string(verified == Verified::gpu ? "verified on the GPU" : "verified by emulation") + ": " +
+                         std::to_string(elements) + " elements in " + std::to_string(rows) + " rows"));
+    out_.flush();
+  }
+
+  const Arguments& arguments_;
+  Output& out_;
+  PermuteShape shape_;
+  IndexMap map_;
+  std::optional<Device> device_;
+  std::vector<Target> targets_;
+  Service service_;
+  Permuter permuter_;
+};
+
+ExitCode run(const Arguments& arguments, Output& out) { return Run(arguments, out).run(); }
+
+}  // namespace
+
+void add_permute(CLI::App& app, Command& chosen) {
+  CLI::App* command = nullptr;
+  auto arguments = add_command<Arguments>(
+      app, chosen, "permute", "Compile, cache, run and verify a fixed permutation y[b, j] = x[b, map[j]]",
+      "  kiln permute --indices 2,1,0 --rows 1024 --dtype u8\n"
+      "  kiln permute --indices map.json --dtype f32 --target sm_80 --target sm_90a --emulate --json\n",
+      run, command);
+  add_permute_arguments(*command, arguments->request);
+  command->add_flag("--emulate", arguments->emulate,
+                    "Run the generated kernel on the CPU and verify it there; needs a host C++ compiler, no GPU");
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,123 @@
+#include <unistd.h>
+
+#include <chrono>
+#include <iostream>
+
+#include "cli/common.hpp"
+#include "cli/json_line.hpp"
+#include "kiln/plan.hpp"
+
+namespace kiln::cli {
+
+namespace {
+
+struct Arguments {
+  Common common;
+  std::string plan;
+  std::vector<std::string> targets;
+  std::string output;
+  unsigned jobs = 0;
+};
+
+std::string counts(const PrecompileProgress& progress) {
+  return std::to_string(progress.done) + "/" + std::to_string(progress.total) +
+         " kernels: " + std::to_string(progress.compiled) + " compiled, " + std::to_string(progress.present) +
+         " present, " + std::to_string(progress.failed) + " failed";
+}
+
+/// Shows progress on standard error: a bar that is drawn over on a terminal, a line every two seconds elsewhere.
+class ProgressDisplay {
+ public:
+  explicit ProgressDisplay(bool terminal) : terminal_(terminal) {}
+
+  void show(const PrecompileProgress& progress) {
+    auto now = Clock::now();
+    bool last = progress.done == progress.total;
+    if (!last && now - shown_ < (terminal_ ? k_redraw : k_line)) {
+      return;
+    }
+    shown_ = now;
+    if (!terminal_) {
+      std::cerr << counts(progress) + "\n";
+      return;
+    }
+    std::size_t filled = progress.total == 0 ? k_width : k_width * progress.done / progress.total;
+    std::string bar = std::string(filled, '#') + std::string(k_width - filled, '.');
+    std::cerr << "\r[" + bar + "] " + counts(progress) + "\x1b[K" + (last ? "\n" : "") << std::flush;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds k_redraw{100};
+  static constexpr std::chrono::milliseconds k_line{2000};
+  static constexpr std::size_t k_width = 30;
+
+  bool terminal_;
+  Clock::time_point shown_{};
+};
+
+void print(const PrecompileResult& result, const Arguments& arguments, Output& out) {
+  const PrecompileProgress& progress = result.progress;
+  if (!arguments.common.json) {
+    for (const PrecompileFailure& failure : result.failures) {
+      std::cerr << "kiln: " + failure.label + " for " + failure.target.text() + ": " + failure.message + "\n";
+    }
+    out.line(counts(progress) + ", in " + arguments.output);
+    return;
+  }
+  Json failures = Json::array();
+  for (const PrecompileFailure& failure : result.failures) {
+    failures.push_back({{"label", failure.label}, {"target", failure.target.text()}, {"message", failure.message}});
+  }
+  print_json(out, {{"output", arguments.output},
+                   {"total", progress.total},
+                   {"compiled", progress.compiled},
+                   {"present", progress.present},
+                   {"failed", progress.failed},
+                   {"failures", std::move(failures)}});
+}
+
+ExitCode run(const Arguments& arguments, Output& out) {
+  PrecompileOptions options;
+  options.targets = parse_targets(arguments.targets);
+  for (const Target& target : options.targets) {
+    if (target.is_native()) {
+      throw UsageError("--target native: a pack is made without a GPU; name the architecture, for example sm_90");
+    }
+  }
+  Plan plan = Plan::read(arguments.plan, options.targets);
+  options.output = arguments.output;
+  options.jobs = arguments.jobs;
+  options.nvrtc = service_options(arguments.common).nvrtc;
+  ProgressDisplay display(is_terminal(STDERR_FILENO));
+  if (!arguments.common.json) {
+    options.progress = [&](const PrecompileProgress& progress) { display.show(progress); };
+  }
+  PrecompileResult result = precompile(plan, options);
+  print(result, arguments, out);
+  return result.failures.empty() ? k_done : k_failed;
+}
+
+}  // namespace
+
+void add_precompile(CLI::App& app, Command& chosen) {
+  CLI::App* command = nullptr;
+  auto arguments = add_command<Arguments>(
+      app, chosen, "precompile", "Compile a plan for many targets into a pack; needs no GPU and no driver",
+      "  kiln precompile plan.json --target sm_80 --target sm_90a -o kernels.kilnpack -j 8\n"
+      "  KILN_PACKS=kernels.kilnpack KILN_STRICT=1 ./application\n"
+      "A run that was stopped can be started again: what is in the pack already is skipped.\n",
+      run, command);
+  command->add_option("plan", arguments->plan, "What to compile (docs/plan-format.md)")
+      ->type_name("PLAN.json")
+      ->required();
+  add_targets(*command, arguments->targets);
+  command->add_option("-o", arguments->output, "The pack: made, or added to if it is there")
+      ->type_name("FILE.kilnpack")
+      ->required();
+  command->add_option("-j", arguments->jobs, "Compiles at a time; default: the CPUs this process may use")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 4096U));
+}
+
+}  // namespace kiln::cli

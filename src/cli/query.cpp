@@ -1,0 +1,78 @@
+#include <iostream>
+#include <map>
+
+#include "cli/common.hpp"
+#include "cli/entry.hpp"
+
+namespace kiln::cli {
+
+namespace {
+
+struct Arguments {
+  Common common;
+  std::string template_name;
+  std::string target;
+  std::string key;
+  std::string sort = "last_used";
+  std::uint64_t limit = 0;
+};
+
+const std::map<std::string, QueryOrder>& orders() {
+  static const std::map<std::string, QueryOrder> k_orders{{"last_used", QueryOrder::last_used},
+                                                          {"created", QueryOrder::created},
+                                                          {"template", QueryOrder::template_name},
+                                                          {"target", QueryOrder::target},
+                                                          {"image_bytes", QueryOrder::image_bytes},
+                                                          {"compile_ms", QueryOrder::compile_ms},
+                                                          {"key", QueryOrder::key}};
+  return k_orders;
+}
+
+ExitCode run(const Arguments& arguments, Output& out) {
+  Query query;
+  if (!arguments.template_name.empty()) {
+    query.template_name = arguments.template_name;
+  }
+  if (!arguments.target.empty()) {
+    query.target = parse_targets({arguments.target}).front();
+    if (query.target->is_native()) {
+      throw UsageError("--target native: entries have an architecture; name it, for example sm_90");
+    }
+  }
+  query.key_prefix = arguments.key;
+  query.order = orders().at(arguments.sort);
+  query.limit = arguments.limit;
+  EntryPrinter printer(out, arguments.common.json);
+  Service(service_options(arguments.common)).query(query, [&](const Entry& entry) {
+    printer.add(entry);
+    return true;
+  });
+  printer.finish();
+  if (printer.count() == 0 && !arguments.common.json) {
+    std::cerr << "no kernel in the cache matches\n";
+  }
+  return k_done;
+}
+
+}  // namespace
+
+void add_query(CLI::App& app, Command& chosen) {
+  CLI::App* command = nullptr;
+  auto arguments = add_command<Arguments>(app, chosen, "query", "List cached kernels, of packs and of the user cache",
+                                          "  kiln query --template scale.cu --sort image_bytes --limit 10\n"
+                                          "  kiln query --target sm_90a --json\n",
+                                          run, command);
+  command->add_option("--template", arguments->template_name, "Only of this template")->type_name("NAME");
+  command->add_option("--target", arguments->target, "Only for this target")->type_name("T");
+  command->add_option("--key", arguments->key, "Only keys that begin with these hex digits")->type_name("PREFIX");
+  std::vector<std::string> columns;
+  for (const auto& [column, order] : orders()) {
+    columns.push_back(column);
+  }
+  command->add_option("--sort", arguments->sort, "Newest or largest first; names and keys ascending")
+      ->check(CLI::IsMember(columns))
+      ->capture_default_str();
+  command->add_option("--limit", arguments->limit, "At most so many; 0: all")->type_name("N")->capture_default_str();
+}
+
+}  // namespace kiln::cli

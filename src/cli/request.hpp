@@ -1,0 +1,52 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/common.hpp"
+#include "cli/json_line.hpp"
+#include "kiln/index_map.hpp"
+#include "kiln/permuter.hpp"
+
+namespace kiln::cli {
+
+/// What `permute` and `explain permute` ask for.
+struct PermuteArguments {
+  std::string indices;
+  std::uint64_t rows = 0;
+  bool rows_given = false;
+  std::string dtype = "f32";
+  std::uint64_t inner = 1;
+  std::uint64_t source_size = 0;
+  std::vector<std::string> targets;
+};
+
+void add_permute_arguments(CLI::App& command, PermuteArguments& arguments);
+IndexMap read_map(const PermuteArguments& arguments);
+/// Throws UsageError for an unknown dtype.
+PermuteShape read_shape(const PermuteArguments& arguments);
+
+/// What `compile` and `explain compile` ask for.
+struct CompileArguments {
+  std::string file;
+  std::vector<std::string> definitions;
+  std::vector<std::string> include_dirs;
+  std::vector<std::string> entries;
+  std::vector<std::string> options;
+  std::vector<std::string> targets;
+};
+
+void add_compile_arguments(CLI::App& command, CompileArguments& arguments);
+Template read_template(const CompileArguments& arguments);
+/// The values given with -D, read as the template declares them and checked: a name that is unknown or missing, and a
+/// value that does not fit, are UsageErrors.
+Values read_values(const Template& tmpl, const std::vector<std::string>& definitions);
+
+/// The fields that `permute`, `compile` and `explain` print for each target.
+Json to_json(const Lookup& found, const Key& key, const Target& target);
+/// The same in words: "sm_90a  compiled in 23.1 ms  cubin  5.1 KiB  12 registers  …".
+std::string to_line(const Lookup& found, const Target& target);
+
+}  // namespace kiln::cli

@@ -1,0 +1,92 @@
+#include "cli/common.hpp"
+#include "cli/human.hpp"
+#include "cli/json_line.hpp"
+
+namespace kiln::cli {
+
+namespace {
+
+struct Arguments {
+  Common common;
+};
+
+/// Of the user cache; the packs' are in `layers`.
+const LayerStats* user_layer(const Stats& stats) {
+  for (const LayerStats& layer : stats.layers) {
+    if (layer.name == "user") {
+      return &layer;
+    }
+  }
+  return nullptr;
+}
+
+Json to_json(const LayerStats& layer) {
+  return {{"name", layer.name}, {"path", layer.path.string()}, {"entries", layer.entries}, {"bytes", layer.bytes},
+          {"hits", layer.hits}, {"degraded", layer.degraded},  {"trouble", layer.trouble}, {"journal", layer.journal}};
+}
+
+Json to_json(const Stats& stats) {
+  const LayerStats* user = user_layer(stats);
+  Json layers = Json::array();
+  for (const LayerStats& layer : stats.layers) {
+    layers.push_back(to_json(layer));
+  }
+  return {{"entries", user != nullptr ? user->entries : 0},
+          {"bytes", user != nullptr ? user->bytes : 0},
+          {"max_bytes", stats.max_bytes},
+          {"memory_hits", stats.memory_hits},
+          {"hits", stats.hits},
+          {"misses", stats.misses},
+          {"compiles", stats.compiles},
+          {"compile_failures", stats.compile_failures},
+          {"puts", stats.puts},
+          {"puts_lost", stats.puts_lost},
+          {"corrupt_dropped", stats.corrupt_dropped},
+          {"evicted", stats.evicted},
+          {"degraded", stats.degraded},
+          {"lease_waits", stats.lease_waits},
+          {"lease_timeouts", stats.lease_timeouts},
+          {"loaded", stats.loaded},
+          {"layers", std::move(layers)}};
+}
+
+void print(const Stats& stats, Output& out) {
+  for (const LayerStats& layer : stats.layers) {
+    std::string line = layer.name + ": " + std::to_string(layer.entries) + " kernels, " + human_bytes(layer.bytes);
+    if (layer.name == "user") {
+      line += " of " + (stats.max_bytes == 0 ? "any size" : human_bytes(stats.max_bytes));
+    }
+    out.line(line + ", " + layer.path.string());
+    if (layer.degraded) {
+      out.line("  left out: " + layer.trouble);
+    }
+  }
+  if (stats.layers.empty()) {
+    out.line("no cache: neither a cache directory nor packs; see `kiln path`");
+  }
+  out.line("hits " + std::to_string(stats.hits) + ", misses " + std::to_string(stats.misses) + ", compiles " +
+           std::to_string(stats.compiles) + ", failed compiles " + std::to_string(stats.compile_failures));
+  out.line("written " + std::to_string(stats.puts) + ", lost " + std::to_string(stats.puts_lost) +
+           ", dropped as damaged " + std::to_string(stats.corrupt_dropped) + ", evicted " +
+           std::to_string(stats.evicted));
+}
+
+ExitCode run(const Arguments& arguments, Output& out) {
+  Stats stats = Service(service_options(arguments.common)).stats();
+  if (arguments.common.json) {
+    print_json(out, to_json(stats));
+  } else {
+    print(stats, out);
+  }
+  return k_done;
+}
+
+}  // namespace
+
+void add_stats(CLI::App& app, Command& chosen) {
+  CLI::App* command = nullptr;
+  add_command<Arguments>(app, chosen, "stats", "Show the cache's size and counters, layer by layer",
+                         "  kiln stats\n  kiln stats --json\n", run, command);
+}
+
+}  // namespace kiln::cli

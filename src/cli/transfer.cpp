@@ -1,0 +1,57 @@
+// `export` and `import`: two directions of one thing.
+#include "cli/common.hpp"
+#include "cli/damage.hpp"
+
+namespace kiln::cli {
+
+namespace {
+
+struct ExportArguments {
+  Common common;
+  std::string file;
+};
+
+struct ImportArguments {
+  Common common;
+  std::vector<std::string> files;
+};
+
+ExitCode report(const TransferResult& result, const Common& common, const std::string& done, Output& out) {
+  if (common.json) {
+    print_json(out, {{"entries", result.entries}, {"present", result.present}, {"damage", to_json(result.damage)}});
+  } else {
+    print(result.damage, out);
+    out.line(done + " " + std::to_string(result.entries) + " kernels, " + std::to_string(result.present) +
+             " present, left out " + std::to_string(result.damage.size()) + " damaged");
+  }
+  return result.damage.empty() ? k_done : k_failed;
+}
+
+ExitCode run_export(const ExportArguments& arguments, Output& out) {
+  return report(export_cache(service_options(arguments.common), arguments.file), arguments.common, "exported", out);
+}
+
+ExitCode run_import(const ImportArguments& arguments, Output& out) {
+  std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
+  return report(import_cache(service_options(arguments.common), files), arguments.common, "imported", out);
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Command& chosen) {
+  CLI::App* command = nullptr;
+  auto arguments = add_command<ExportArguments>(
+      app, chosen, "export", "Write the user cache to a file that `import` and KILN_PACKS take",
+      "  kiln export kernels.kilnpack\nThe same kernels give the same bytes.\n", run_export, command);
+  command->add_option("file", arguments->file, "The file, replaced if it is there")->type_name("FILE")->required();
+}
+
+void add_import(CLI::App& app, Command& chosen) {
+  CLI::App* command = nullptr;
+  auto arguments = add_command<ImportArguments>(app, chosen, "import",
+                                                "Add the kernels of exports and packs to the user cache, each verified",
+                                                "  kiln import one.kilnpack two.kilnpack\n", run_import, command);
+  command->add_option("files", arguments->files, "Exports or packs")->type_name("FILE")->required();
+}
+
+}  // namespace kiln::cli

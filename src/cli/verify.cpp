@@ -1,0 +1,37 @@
+#include <algorithm>
+
+#include "cli/common.hpp"
+#include "cli/damage.hpp"
+
+namespace kiln::cli {
+
+namespace {
+
+struct Arguments {
+  Common common;
+  bool repair = false;
+};
+
+ExitCode run(const Arguments& arguments, Output& out) {
+  VerifyResult result = verify(service_options(arguments.common), arguments.repair);
+  if (arguments.common.json) {
+    print_json(out, {{"checked", result.checked}, {"damage", to_json(result.damage)}});
+  } else {
+    print(result.damage, out);
+    out.line("checked " + std::to_string(result.checked) + " kernels, found " + std::to_string(result.damage.size()) +
+             " damaged");
+  }
+  return std::ranges::all_of(result.damage, &Damage::repaired) ? k_done : k_failed;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Command& chosen) {
+  CLI::App* command = nullptr;
+  auto arguments = add_command<Arguments>(app, chosen, "verify",
+                                          "Check every kernel of the cache and its packs. Exits 1 when damage is left",
+                                          "  kiln verify\n  kiln verify --repair\n", run, command);
+  command->add_flag("--repair", arguments->repair, "Drop damaged kernels of the user cache; packs are never changed");
+}
+
+}  // namespace kiln::cli
