@@ -8,14 +8,14 @@
 #include "support/fake_cuda_driver.hpp"
 
 using namespace kiln::jit;
-using namespace kiln::testing;
+using namespace kiln::test;
 
-namespace kiln::testing {
+namespace kiln::test {
 
 FakeDriver g_driver;
 thread_local FakeThread t_thread;
 
-}  // namespace kiln::testing
+}  // namespace kiln::test
 
 namespace {
 

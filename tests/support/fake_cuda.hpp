@@ -10,7 +10,7 @@
 
 struct CUctx_st;
 
-namespace kiln::testing {
+namespace kiln::test {
 
 /// What the fake libcuda (fake_cuda.cpp) does and what was done to it. It stands in for the driver where none is: it
 /// counts calls, fails those it is told to, and ends the process with a status of its own when it is called at a time
@@ -59,4 +59,4 @@ struct FakeCuda {
   int (*capture_mode)() = nullptr;                   ///< the calling thread's: 0 global, 1 thread-local, 2 relaxed
 };
 
-}  // namespace kiln::testing
+}  // namespace kiln::test

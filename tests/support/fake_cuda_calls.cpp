@@ -12,7 +12,7 @@
 #include "support/fake_cuda_driver.hpp"
 
 using namespace kiln::jit;
-using namespace kiln::testing;
+using namespace kiln::test;
 
 namespace {
 
@@ -424,7 +424,7 @@ const Export* find(const char* name) {
 
 }  // namespace
 
-namespace kiln::testing {
+namespace kiln::test {
 
 void* find_entry_point(const char* name, int version) {
   const Export* found = find(name);
@@ -433,4 +433,4 @@ void* find_entry_point(const char* name, int version) {
   return known && version >= found->since ? found->address : nullptr;
 }
 
-}  // namespace kiln::testing
+}  // namespace kiln::test

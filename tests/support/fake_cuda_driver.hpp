@@ -32,7 +32,7 @@ struct CUmod_st {
   bool live = true;
 };
 
-namespace kiln::testing {
+namespace kiln::test {
 
 /// A copy to the device that was asked for and has not been waited for.
 struct FakeCopy {
@@ -67,4 +67,4 @@ extern thread_local FakeThread t_thread;
 /// Null when there is none of that name and version in the driver that is played.
 void* find_entry_point(const char* name, int version);
 
-}  // namespace kiln::testing
+}  // namespace kiln::test

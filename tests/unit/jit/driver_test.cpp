@@ -11,8 +11,8 @@
 namespace kiln::jit {
 namespace {
 
-using testing::AnyFakeDriverTest;
-using testing::FakeDriverTest;
+using test::AnyFakeDriverTest;
+using test::FakeDriverTest;
 using ::testing::HasSubstr;
 
 template <typename Function>
@@ -42,9 +42,9 @@ TEST(DriverFiles, ALibraryThatIsNoDriverIsRefusedByName) {
 }
 
 TEST(DriverFiles, TakesTheFirstThatOpens) {
-  testing::FakeCuda& fake = testing::load_fake_cuda(testing::k_fake_cuda);
-  auto driver = Driver::open_files({"/nonexistent/libcuda.so.1", testing::k_fake_cuda, testing::k_fake_cuda_11});
-  EXPECT_EQ(driver->path(), testing::k_fake_cuda);
+  test::FakeCuda& fake = test::load_fake_cuda(test::k_fake_cuda);
+  auto driver = Driver::open_files({"/nonexistent/libcuda.so.1", test::k_fake_cuda, test::k_fake_cuda_11});
+  EXPECT_EQ(driver->path(), test::k_fake_cuda);
   EXPECT_EQ(driver->version(), fake.version);
 }
 
@@ -126,7 +126,7 @@ TEST_F(DriverTest, AFailedQueryNamesTheCall) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fakes, AnyFakeDriverTest, testing::both_fakes(), testing::fake_name);
+INSTANTIATE_TEST_SUITE_P(Fakes, AnyFakeDriverTest, test::both_fakes(), test::fake_name);
 
 TEST_P(AnyFakeDriverTest, WithoutAContextSaysHowToGetOne) {
   auto driver = open();

@@ -13,7 +13,7 @@
 #include "kiln/artifact.hpp"
 #include "support/fake_cuda.hpp"
 
-namespace kiln::testing {
+namespace kiln::test {
 
 inline FakeCuda& load_fake_cuda(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -77,4 +77,4 @@ inline std::string fake_name(const ::testing::TestParamInfo<std::string>& info) 
   return info.param == k_fake_cuda ? "Cuda13" : "Cuda11";
 }
 
-}  // namespace kiln::testing
+}  // namespace kiln::test

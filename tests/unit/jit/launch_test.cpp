@@ -10,10 +10,10 @@
 namespace kiln::jit {
 namespace {
 
+using test::make_artifact;
 using ::testing::HasSubstr;
-using testing::make_artifact;
 
-class LaunchTest : public testing::FakeDriverTest {
+class LaunchTest : public test::FakeDriverTest {
  protected:
   Kernel load(const std::string& symbol = "scale") const {
     return Kernel(jit::load(driver, make_artifact("sm_90", {symbol}), "", {}).at(0));

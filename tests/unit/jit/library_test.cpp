@@ -12,10 +12,10 @@
 namespace kiln::jit {
 namespace {
 
+using test::make_artifact;
 using ::testing::HasSubstr;
-using testing::make_artifact;
 
-class LibraryTest : public testing::AnyFakeDriverTest {
+class LibraryTest : public test::AnyFakeDriverTest {
  protected:
   auto load(const std::shared_ptr<const Artifact>& artifact, std::string_view symbol = "",
             std::span<const std::byte> data = {}) const {
@@ -32,12 +32,12 @@ class LibraryTest : public testing::AnyFakeDriverTest {
     ADD_FAILURE() << "nothing was thrown";
     return "";
   }
-  bool libraries() const { return GetParam() == testing::k_fake_cuda; }
+  bool libraries() const { return GetParam() == test::k_fake_cuda; }
 
   std::shared_ptr<const Driver> driver = open();
 };
 
-INSTANTIATE_TEST_SUITE_P(Fakes, LibraryTest, testing::both_fakes(), testing::fake_name);
+INSTANTIATE_TEST_SUITE_P(Fakes, LibraryTest, test::both_fakes(), test::fake_name);
 
 TEST_P(LibraryTest, GivesOneKernelPerEntryInOrder) {
   auto kernels = load(make_artifact("sm_90", {"shift", "scale"}));

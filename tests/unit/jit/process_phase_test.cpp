@@ -12,13 +12,13 @@
 namespace kiln::jit {
 namespace {
 
-using testing::make_artifact;
+using test::make_artifact;
 
 // Made before the driver is opened, so destroyed after it was shut down.
 std::vector<std::shared_ptr<const LoadedKernel>> g_held_too_long;
 
 // Each runs in a process of its own: the fake ends it with a status of its own when it is called at a wrong time.
-class ProcessPhaseDeathTest : public testing::FakeDriverTest {
+class ProcessPhaseDeathTest : public test::FakeDriverTest {
  protected:
   ProcessPhaseDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
   auto load() const { return jit::load(open(), make_artifact("sm_90"), "", {}); }
@@ -81,7 +81,7 @@ TEST_F(ProcessPhaseDeathTest, TheChildOfAForkNeverCallsTheDriver) {
             refused += error.code() == ErrorCode::driver_unavailable ? 1 : 0;
           }
           try {
-            Driver::open_files({testing::k_fake_cuda});
+            Driver::open_files({test::k_fake_cuda});
           } catch (const Error& error) {
             refused += std::string(error.what()).find("forked") != std::string::npos ? 1 : 0;
           }
@@ -96,7 +96,7 @@ TEST_F(ProcessPhaseDeathTest, TheChildOfAForkNeverCallsTheDriver) {
 }
 
 TEST_F(ProcessPhaseDeathTest, AForkBeforeTheDriverIsOpenedIsHarmless) {
-  EXPECT_EXIT(std::exit(status_of_child([] { return Driver::open_files({testing::k_fake_cuda}) != nullptr ? 0 : 1; })),
+  EXPECT_EXIT(std::exit(status_of_child([] { return Driver::open_files({test::k_fake_cuda}) != nullptr ? 0 : 1; })),
               ::testing::ExitedWithCode(0), "");
 }
 
@@ -107,7 +107,7 @@ TEST_F(ProcessPhaseDeathTest, AFailedOpenDoesNotTaintAFork) {
           Driver::open_files({"/nonexistent/libcuda.so.1"});
         } catch (const Error&) {
         }
-        std::exit(status_of_child([] { return Driver::open_files({testing::k_fake_cuda}) != nullptr ? 0 : 1; }));
+        std::exit(status_of_child([] { return Driver::open_files({test::k_fake_cuda}) != nullptr ? 0 : 1; }));
       },
       ::testing::ExitedWithCode(0), "");
 }

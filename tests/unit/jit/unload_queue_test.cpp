@@ -6,16 +6,16 @@
 namespace kiln::jit {
 namespace {
 
-using testing::make_artifact;
+using test::make_artifact;
 
-class UnloadQueueTest : public testing::AnyFakeDriverTest {
+class UnloadQueueTest : public test::AnyFakeDriverTest {
  protected:
   auto load() const { return jit::load(driver, make_artifact("sm_90"), "", {}); }
 
   std::shared_ptr<const Driver> driver = open();
 };
 
-INSTANTIATE_TEST_SUITE_P(Fakes, UnloadQueueTest, testing::both_fakes(), testing::fake_name);
+INSTANTIATE_TEST_SUITE_P(Fakes, UnloadQueueTest, test::both_fakes(), test::fake_name);
 
 TEST_P(UnloadQueueTest, WaitsWhileAStreamIsCapturedAndUnloadsAtTheNextRelease) {
   auto first = load();
