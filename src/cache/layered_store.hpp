@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/pack_policy.hpp"
 #include "kiln/artifact.hpp"
 #include "kiln/entry.hpp"
 #include "kiln/service_options.hpp"
@@ -80,8 +81,9 @@ class LayeredStore {
 /// A pack being written: one database, made aside and put in place by `finish`. Not thread-safe.
 class PackWriter {
  public:
-  /// Continues from `output` if it is a pack already. Throws StoreError.
-  explicit PackWriter(const std::filesystem::path& output);
+  /// Continues from what an interrupted run left aside, else from `output` if it is a pack already. Throws StoreError
+  /// naming `output`: it is there and no pack, another process writes it, or it cannot be written.
+  explicit PackWriter(const std::filesystem::path& output, PackPolicy policy = PackPolicy::any);
   ~PackWriter();
   PackWriter(const PackWriter&) = delete;
   PackWriter& operator=(const PackWriter&) = delete;
@@ -89,7 +91,8 @@ class PackWriter {
   bool contains(const Key& key, const Compiler& compiler);
   /// Throws StoreError.
   void put(const Artifact& artifact);
-  /// Makes the pack appear at `output`, whole. Without it, the rows so far are kept aside for the next run.
+  /// Makes the pack appear at `output`, whole; the same rows give the same bytes. The last call. Without it, the rows
+  /// so far are kept aside, in `OUTPUT.partial`, for the next run. Throws StoreError.
   void finish();
 
  private:

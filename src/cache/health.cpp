@@ -1,0 +1,20 @@
+#include "cache/health.hpp"
+
+namespace kiln::cache {
+
+void Health::degrade(std::string trouble, Clock::time_point now) {
+  degraded_ = true;
+  retry_at_ = now + k_left_out;
+  if (trouble != last_said_) {
+    messages_.push_back(trouble + "; the cache is left out for now");
+    last_said_ = trouble;
+  }
+  trouble_ = std::move(trouble);
+}
+
+void Health::recovered() noexcept {
+  degraded_ = false;
+  trouble_.clear();
+}
+
+}  // namespace kiln::cache

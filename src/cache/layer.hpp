@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "cache/health.hpp"
+#include "cache/schema.hpp"
+#include "cache/store.hpp"
+#include "kiln/log.hpp"
+#include "kiln/stats.hpp"
+
+namespace kiln::cache {
+
+/// What a layer has counted.
+struct LayerCounters {
+  std::uint64_t hits = 0;
+  std::uint64_t corrupt_dropped = 0;
+  std::uint64_t evicted = 0;
+};
+
+/// One database in the look-up order. Thread-safe; nothing throws because of the database's state unless it says so.
+class Layer {
+ public:
+  virtual ~Layer() = default;
+
+  /// The rows of a key; none if the layer cannot be used.
+  virtual Found find(const Digest& key) = 0;
+  virtual std::optional<Row> find(const Digest& key, std::int64_t compiler) = 0;
+  virtual bool contains(const Digest& key) = 0;
+  /// After a miss or a damaged row: is there a closer look to be had than the last one? Then look again.
+  virtual bool look_closer() = 0;
+  /// Which rows may serve whatever compiler is installed.
+  virtual PackPolicy policy() = 0;
+  virtual bool is_pack() const noexcept = 0;
+  /// "user" or the pack's file name.
+  virtual std::string name() const = 0;
+
+  /// The row was used.
+  virtual void hit(const Row& row) = 0;
+  /// The row is damaged: it is counted, and dropped if the layer can be written.
+  virtual void damaged(const Row& row) = 0;
+
+  /// Throws StoreError.
+  virtual bool query(const Query& query, const std::function<bool(const Entry&)>& visit) = 0;
+  /// Throws StoreError.
+  virtual void visit_prefix(std::string_view prefix, const std::function<bool(const Row&)>& visit) = 0;
+
+  virtual LayerCounters counters() = 0;
+  virtual LayerStats stats() = 0;
+};
+
+/// Seconds since the epoch.
+std::int64_t now_in_seconds() noexcept;
+
+/// A lock that, once released, says what the layer's health has to say.
+class Session {
+ public:
+  Session(std::mutex& mutex, Health& health, const LogCallback& log) : health_(health), log_(log), lock_(mutex) {}
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+ private:
+  Health& health_;
+  const LogCallback& log_;
+  std::unique_lock<std::mutex> lock_;
+};
+
+}  // namespace kiln::cache

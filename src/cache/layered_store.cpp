@@ -1,0 +1,207 @@
+#include "cache/layered_store.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+
+#include "cache/eviction.hpp"
+#include "cache/pack_layer.hpp"
+#include "cache/user_layer.hpp"
+
+namespace kiln::cache {
+
+namespace {
+
+/// The compiler that the installed one is, asked for at most once a look-up.
+class InstalledCompiler {
+ public:
+  explicit InstalledCompiler(const std::function<CompilerPolicy()>& ask) : ask_(ask) {}
+  const CompilerPolicy& get() {
+    if (!answer_) {
+      answer_ = ask_();
+    }
+    return *answer_;
+  }
+
+ private:
+  const std::function<CompilerPolicy()>& ask_;
+  std::optional<CompilerPolicy> answer_;
+};
+
+/// The version to use; end if none may be.
+std::vector<RowVersion>::const_iterator choose(const std::vector<RowVersion>& versions, PackPolicy policy,
+                                               InstalledCompiler& installed) {
+  // Asking for the compiler may mean opening it: only when there is something to choose.
+  if (!versions.empty() && policy == PackPolicy::same && installed.get()) {
+    std::optional<std::int64_t> compiler = to_column(*installed.get());
+    return std::ranges::find_if(versions, [&](const RowVersion& version) { return version.compiler == compiler; });
+  }
+  return std::ranges::max_element(versions, {}, &RowVersion::created);
+}
+
+struct Look {
+  std::optional<Artifact> artifact;
+  bool damaged = false;
+};
+
+Look look(Layer& layer, const Key& key, std::string_view spec, InstalledCompiler& installed, bool last_look) {
+  Found found = layer.find(to_digest(key));
+  auto version = choose(found.versions, layer.policy(), installed);
+  if (version == found.versions.end()) {
+    return {};
+  }
+  std::optional<Row> row = std::move(found.first);
+  if (!row || row->id != version->id) {
+    row = layer.find(to_digest(key), version->compiler);
+  }
+  if (!row) {
+    return {};
+  }
+  std::optional<Artifact> artifact = to_artifact(*row);
+  if (!artifact || artifact->key != key) {
+    if (last_look) {
+      layer.damaged(*row);
+    }
+    return {std::nullopt, true};
+  }
+  if (artifact->spec != spec) {
+    return {};  // another request with the same key: a miss, never a wrong kernel
+  }
+  layer.hit(*row);
+  return {std::move(artifact), false};
+}
+
+std::optional<Artifact> get_from(Layer& layer, const Key& key, std::string_view spec, InstalledCompiler& installed) {
+  Look first = look(layer, key, spec, installed, false);
+  if (first.artifact) {
+    return std::move(first.artifact);
+  }
+  if (!layer.look_closer() && !first.damaged) {
+    return std::nullopt;
+  }
+  return look(layer, key, spec, installed, true).artifact;
+}
+
+}  // namespace
+
+struct LayeredStore::State {
+  std::vector<std::unique_ptr<Layer>> layers;  ///< in look-up order
+  UserLayer* user = nullptr;                   ///< the last of them, if there is one
+  std::uint64_t max_bytes = 0;
+  std::atomic<std::uint64_t> puts{0};
+  std::atomic<std::uint64_t> puts_lost{0};
+};
+
+LayeredStore::LayeredStore(const ServiceOptions& options) : state_(std::make_unique<State>()) {
+  for (const std::filesystem::path& pack : options.packs) {
+    state_->layers.push_back(std::make_unique<PackLayer>(pack, options.log));
+  }
+  if (options.cache_dir && options.cache_mode != CacheMode::off) {
+    auto user = std::make_unique<UserLayer>(options);
+    state_->user = user.get();
+    state_->layers.push_back(std::move(user));
+  }
+  state_->max_bytes = options.max_bytes;
+}
+
+LayeredStore::~LayeredStore() = default;
+
+std::optional<Hit> LayeredStore::get(const Key& key, std::string_view spec,
+                                     const std::function<CompilerPolicy()>& policy) {
+  InstalledCompiler installed(policy);
+  for (const std::unique_ptr<Layer>& layer : state_->layers) {
+    std::optional<Artifact> artifact = get_from(*layer, key, spec, installed);
+    if (artifact) {
+      return Hit{std::move(*artifact), layer->is_pack(), layer->name()};
+    }
+  }
+  return std::nullopt;
+}
+
+bool LayeredStore::contains(const Key& key) {
+  return std::ranges::any_of(state_->layers, [&key](const auto& layer) { return layer->contains(to_digest(key)); });
+}
+
+bool LayeredStore::put(const Artifact& artifact) {
+  bool written = false;
+  if (state_->user != nullptr) {
+    try {
+      std::optional<Row> row = to_row(artifact, now_in_seconds());
+      written = row && state_->user->put(*row);
+    } catch (const std::exception&) {
+      // Too large to be stored, or short of memory: counted below.
+    }
+  }
+  ++(written ? state_->puts : state_->puts_lost);
+  return written;
+}
+
+void LayeredStore::drop(const Key& key, const Compiler& compiler) {
+  std::optional<std::int64_t> column = to_column(compiler);
+  if (state_->user != nullptr && column) {
+    state_->user->drop(to_digest(key), *column);
+  }
+}
+
+std::optional<Compiler> LayeredStore::remembered_compiler(const LibraryStamp& stamp) {
+  std::optional<std::int64_t> column = state_->user == nullptr ? std::nullopt : state_->user->compiler_of(stamp);
+  return column ? std::optional(to_compiler(*column)) : std::nullopt;
+}
+
+void LayeredStore::remember_compiler(const LibraryStamp& stamp, const Compiler& compiler) {
+  std::optional<std::int64_t> column = to_column(compiler);
+  if (state_->user != nullptr && column) {
+    state_->user->set_compiler(stamp, *column);
+  }
+}
+
+std::optional<double> LayeredStore::last_compile_ms(std::string_view template_name) {
+  return state_->user == nullptr ? std::nullopt : state_->user->last_compile_ms(template_name);
+}
+
+void LayeredStore::query(const Query& query, const std::function<bool(const Entry&)>& visit) {
+  Query rest = query;
+  for (const std::unique_ptr<Layer>& layer : state_->layers) {
+    std::uint64_t seen = 0;
+    bool go_on = layer->query(rest, [&](const Entry& entry) {
+      ++seen;
+      return visit(entry);
+    });
+    if (!go_on || (query.limit > 0 && rest.limit == seen)) {
+      return;
+    }
+    rest.limit -= query.limit > 0 ? seen : 0;
+  }
+}
+
+std::vector<Artifact> LayeredStore::find_by_prefix(std::string_view key_prefix) {
+  std::vector<Artifact> artifacts;
+  for (const std::unique_ptr<Layer>& layer : state_->layers) {
+    layer->visit_prefix(key_prefix, [&artifacts](const Row& row) {
+      std::optional<Artifact> artifact = to_artifact(row);
+      if (artifact) {
+        artifacts.push_back(std::move(*artifact));
+      }
+      return true;
+    });
+  }
+  std::ranges::stable_sort(artifacts, std::greater(), &Artifact::created);
+  return artifacts;
+}
+
+std::uint64_t LayeredStore::clear() { return state_->user == nullptr ? 0 : state_->user->clear(); }
+
+void LayeredStore::fill(Stats& stats) {
+  stats.puts += state_->puts;
+  stats.puts_lost += state_->puts_lost;
+  stats.max_bytes = state_->max_bytes;
+  for (const std::unique_ptr<Layer>& layer : state_->layers) {
+    LayerCounters counters = layer->counters();
+    stats.corrupt_dropped += counters.corrupt_dropped;
+    stats.evicted += counters.evicted;
+    stats.layers.push_back(layer->stats());
+    stats.degraded += stats.layers.back().degraded ? 1 : 0;
+  }
+}
+
+}  // namespace kiln::cache

@@ -1,0 +1,94 @@
+#include "cache/pack_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "cache/file_identity.hpp"
+#include "cache/schema.hpp"
+#include "cache/store.hpp"
+#include "kiln/error.hpp"
+#include "support/unique_handle.hpp"
+
+namespace kiln::cache {
+
+namespace {
+
+struct DescriptorTraits {
+  using Type = int;
+  static Type invalid() noexcept { return -1; }
+  static void close(Type descriptor) noexcept { ::close(descriptor); }
+};
+
+[[noreturn]] void fail(const std::filesystem::path& path, const char* action, int error) {
+  throw StoreError(path.string(), std::string("cannot ") + action + ": " + std::generic_category().message(error));
+}
+
+void sync(const std::filesystem::path& path, int flags) {
+  support::UniqueHandle<DescriptorTraits> descriptor(::open(path.c_str(), flags | O_CLOEXEC));
+  if (!descriptor) {
+    fail(path, "open", errno);
+  }
+  if (::fsync(descriptor.get()) != 0) {
+    fail(path, "write to disk", errno);
+  }
+}
+
+std::filesystem::path directory_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+
+}  // namespace
+
+PackFile::PackFile(std::filesystem::path output, PackPolicy policy)
+    : output_(std::move(output)), aside_(beside(output_, ".new")) {
+  std::error_code error;
+  std::filesystem::remove(aside_, error);
+  try {
+    store_ = std::make_unique<Store>(Database::open(aside_, Database::Access::build, std::chrono::milliseconds(0)));
+    // The file is nobody's until it is renamed, and made anew after a crash: it needs no journal.
+    store_->database().execute("PRAGMA auto_vacuum = NONE; PRAGMA synchronous = OFF");
+    store_->database().text("PRAGMA journal_mode = MEMORY");
+    create_pack_schema(store_->database(), policy);
+    store_->database().execute("BEGIN IMMEDIATE");
+  } catch (const SqliteError& problem) {
+    throw StoreError(output_.string(), std::string("the pack cannot be written: ") + problem.what());
+  }
+}
+
+PackFile::~PackFile() {
+  if (store_ != nullptr) {
+    store_.reset();
+    std::error_code error;
+    std::filesystem::remove(aside_, error);
+  }
+}
+
+void PackFile::add(const Row& row) {
+  Row stored = row;
+  stored.last_used = row.created;
+  try {
+    store_->put(stored);
+  } catch (const SqliteError& problem) {
+    throw StoreError(output_.string(), std::string("the pack cannot be written: ") + problem.what());
+  }
+}
+
+void PackFile::finish() {
+  try {
+    store_->database().execute("COMMIT");
+  } catch (const SqliteError& problem) {
+    throw StoreError(output_.string(), std::string("the pack cannot be written: ") + problem.what());
+  }
+  store_.reset();
+  sync(aside_, O_RDONLY);
+  if (::rename(aside_.c_str(), output_.c_str()) != 0) {
+    fail(output_, "put the pack in place", errno);
+  }
+  sync(directory_of(output_), O_RDONLY | O_DIRECTORY);
+}
+
+}  // namespace kiln::cache

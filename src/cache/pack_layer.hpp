@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+
+#include "cache/connection.hpp"
+#include "cache/fork_guard.hpp"
+#include "cache/layer.hpp"
+
+namespace kiln::cache {
+
+/// A read-only layer made ahead of time. A pack that is broken is said so once and left out.
+class PackLayer final : public Layer {
+ public:
+  PackLayer(std::filesystem::path file, LogCallback log);
+
+  Found find(const Digest& key) override;
+  std::optional<Row> find(const Digest& key, std::int64_t compiler) override;
+  bool contains(const Digest& key) override;
+  bool look_closer() override { return false; }
+  PackPolicy policy() override;
+  bool is_pack() const noexcept override { return true; }
+  std::string name() const override { return file_.filename().string(); }
+  void hit(const Row& row) override;
+  void damaged(const Row& row) override;
+  bool query(const Query& query, const std::function<bool(const Entry&)>& visit) override;
+  void visit_prefix(std::string_view prefix, const std::function<bool(const Row&)>& visit) override;
+  LayerCounters counters() override;
+  LayerStats stats() override;
+
+ private:
+  template <typename Use>
+  bool attempt(Use use);
+  Store* open();
+
+  const std::filesystem::path file_;
+  const LogCallback log_;
+  std::mutex mutex_;
+  Health health_;
+  std::unique_ptr<Connection> connection_;
+  PackPolicy policy_ = PackPolicy::any;
+  LayerCounters counters_;
+  ForkGuard fork_guard_;
+};
+
+struct OpenPack {
+  std::unique_ptr<Connection> connection;
+  PackPolicy policy = PackPolicy::any;
+};
+
+/// Opens a pack for reading. Throws StoreError naming it when it is missing, not to be trusted, not a pack, truncated
+/// or of a newer format.
+OpenPack open_pack(const std::filesystem::path& file);
+
+}  // namespace kiln::cache

@@ -1,0 +1,158 @@
+#include <system_error>
+#include <vector>
+
+#include "cache/file_identity.hpp"
+#include "cache/layer.hpp"
+#include "cache/layered_store.hpp"
+#include "cache/pack_file.hpp"
+#include "cache/pack_layer.hpp"
+#include "kiln/error.hpp"
+
+namespace kiln::cache {
+
+namespace {
+
+constexpr char k_prepare_writing[] = "PRAGMA synchronous = OFF";
+constexpr char k_lock[] = "PRAGMA locking_mode = EXCLUSIVE";
+
+[[noreturn]] void fail(const std::filesystem::path& output, const SqliteError& error) {
+  if (error.fault() == SqliteFault::busy) {
+    throw StoreError(output.string(), "another process is writing this pack: wait for it, or choose another name");
+  }
+  throw StoreError(output.string(), std::string("the pack cannot be written: ") + error.what());
+}
+
+std::unique_ptr<Store> open_aside(const std::filesystem::path& aside) {
+  auto store = std::make_unique<Store>(Database::open(aside, Database::Access::build, std::chrono::milliseconds(0)));
+  // Held until the end, so that two processes never write the same pack.
+  store->database().text(k_lock);
+  store->database().execute(k_prepare_writing);
+  return store;
+}
+
+/// Rows that a crash left damaged are dropped: they are compiled again.
+void drop_damaged(Store& store) {
+  std::vector<std::int64_t> damaged;
+  store.visit_all([&damaged](const Row& row) {
+    if (!to_artifact(row)) {
+      damaged.push_back(row.id);
+    }
+    return true;
+  });
+  Transaction transaction(store.database());
+  for (std::int64_t id : damaged) {
+    store.drop(id);
+  }
+  transaction.commit();
+}
+
+/// Goes on where an interrupted run stopped. Nothing if there is nothing that can be used.
+std::unique_ptr<Store> resume(const std::filesystem::path& aside, PackPolicy policy) {
+  if (!state_of(aside)) {
+    return nullptr;
+  }
+  try {
+    std::unique_ptr<Store> store = open_aside(aside);
+    if (header_of(store->database()).kind == FileHeader::Kind::ours && read_pack_policy(store->database()) == policy) {
+      drop_damaged(*store);
+      return store;
+    }
+  } catch (const SqliteError& error) {
+    if (error.fault() != SqliteFault::content) {
+      throw;
+    }
+  }
+  return nullptr;
+}
+
+/// Whatever stands at `output` is taken over, so that a pack can be extended.
+std::unique_ptr<Store> begin(const std::filesystem::path& output, const std::filesystem::path& aside,
+                             PackPolicy policy) {
+  std::error_code error;
+  std::filesystem::remove(aside, error);
+  std::filesystem::remove(beside(aside, "-journal"), error);
+  OpenPack before;
+  if (state_of(output)) {
+    before = open_pack(output);
+  }
+  std::unique_ptr<Store> store = open_aside(aside);
+  create_pack_schema(store->database(), policy);
+  if (before.connection != nullptr) {
+    Transaction transaction(store->database());
+    before.connection->store().visit_all([&store](const Row& row) {
+      if (to_artifact(row)) {
+        store->put(row);
+      }
+      return true;
+    });
+    transaction.commit();
+  }
+  return store;
+}
+
+}  // namespace
+
+struct PackWriter::State {
+  std::filesystem::path output;
+  std::filesystem::path aside;
+  PackPolicy policy = PackPolicy::any;
+  std::unique_ptr<Store> store;
+};
+
+PackWriter::PackWriter(const std::filesystem::path& output, PackPolicy policy)
+    : state_(std::make_unique<State>(State{output, beside(output, ".partial"), policy, nullptr})) {
+  try {
+    state_->store = resume(state_->aside, policy);
+    if (state_->store == nullptr) {
+      state_->store = begin(output, state_->aside, policy);
+    }
+  } catch (const SqliteError& error) {
+    fail(output, error);
+  }
+}
+
+PackWriter::~PackWriter() = default;
+
+bool PackWriter::contains(const Key& key, const Compiler& compiler) {
+  std::optional<std::int64_t> column = to_column(compiler);
+  try {
+    return column && state_->store->contains(to_digest(key), *column);
+  } catch (const SqliteError& error) {
+    fail(state_->output, error);
+  }
+}
+
+void PackWriter::put(const Artifact& artifact) {
+  std::optional<Row> row = to_row(artifact, artifact.created);
+  if (!row) {
+    throw StoreError(state_->output.string(), "the kernel of template " + artifact.template_name + " for " +
+                                                  artifact.target.text() + " by " + artifact.compiler.text() +
+                                                  " cannot be stored: its image is no cubin, or its compiler's "
+                                                  "version has no number");
+  }
+  try {
+    Transaction transaction(state_->store->database());
+    state_->store->put(*row);
+    transaction.commit();
+  } catch (const SqliteError& error) {
+    fail(state_->output, error);
+  }
+}
+
+void PackWriter::finish() {
+  try {
+    PackFile pack(state_->output, state_->policy);
+    state_->store->visit_all([&pack](const Row& row) {
+      pack.add(row);
+      return true;
+    });
+    pack.finish();
+  } catch (const SqliteError& error) {
+    fail(state_->output, error);
+  }
+  state_->store.reset();
+  std::error_code error;
+  std::filesystem::remove(state_->aside, error);
+}
+
+}  // namespace kiln::cache

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+
+#include "cache/file_identity.hpp"
+
+namespace kiln::cache {
+
+/// Held by whoever makes a database or moves one aside, so that two processes never do it to each other's. A lock on
+/// the directory itself: released by the kernel, and no file is left behind. Where directories cannot be locked it
+/// holds nothing, and SQLite's own locks have to do.
+class DirectoryLock {
+ public:
+  /// Waits at most `wait`.
+  DirectoryLock(const std::filesystem::path& directory, std::chrono::milliseconds wait) noexcept;
+  ~DirectoryLock();
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// How many damaged databases are kept to be looked at. The oldest is overwritten.
+inline constexpr int k_kept_databases = 2;
+
+/// Renames a damaged database and its -wal, -shm and -journal to `NAME.corrupt-1` or `-2`. Does nothing unless `file`
+/// is still the file `identity`: another process may have replaced it already. False when it could not be moved. Under
+/// a DirectoryLock.
+bool move_aside(const std::filesystem::path& file, const FileIdentity& identity) noexcept;
+
+}  // namespace kiln::cache

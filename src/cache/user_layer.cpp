@@ -1,0 +1,455 @@
+#include "cache/user_layer.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cache/eviction.hpp"
+#include "cache/filesystem.hpp"
+#include "cache/layered_store.hpp"
+#include "cache/quarantine.hpp"
+#include "cache/trust.hpp"
+#include "kiln/error.hpp"
+
+namespace kiln::cache {
+
+namespace {
+
+constexpr std::size_t k_max_touched = 4096;
+/// `last_used` is not worth waiting for when a process ends.
+constexpr std::chrono::milliseconds k_closing_wait{20};
+
+// The log is given back to the file system beyond this; a commit need not reach the disk before it returns, since a
+// lost row is compiled again; what is dropped need not be overwritten.
+constexpr char k_prepare_writing[] =
+    "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304; PRAGMA secure_delete = OFF";
+constexpr char k_journal_mode[] = "PRAGMA journal_mode";
+constexpr char k_leave_wal[] = "PRAGMA journal_mode = DELETE";
+
+bool has_log(const std::filesystem::path& file) {
+  std::optional<FileState> log = state_of(beside(file, "-wal"));
+  return log && log->size > 0;
+}
+
+}  // namespace
+
+UserLayer::UserLayer(const ServiceOptions& options)
+    : directory_(*options.cache_dir),
+      file_(directory_ / k_database_name),
+      read_only_(options.cache_mode == CacheMode::read_only),
+      max_bytes_(options.max_bytes),
+      busy_wait_(options.busy_wait),
+      log_(options.log),
+      fork_guard_(
+          [this] {
+            mutex_.lock();
+            close();
+          },
+          [this] { mutex_.unlock(); }) {}
+
+UserLayer::~UserLayer() {
+  Session session(mutex_, health_, log_);
+  if (!touched_.empty() && !read_only_ && !health_.degraded()) {
+    attempt(Need::read, [this](Store& store) {
+      store.database().set_busy_wait(k_closing_wait);
+      Transaction transaction(store.database());
+      write_touched(store);
+      transaction.commit();
+    });
+  }
+  close();
+}
+
+void UserLayer::close() noexcept { connection_.reset(); }
+
+void UserLayer::degrade(const std::string& why) {
+  close();
+  health_.degrade("cache " + file_.string() + ": " + why, Health::Clock::now());
+}
+
+bool UserLayer::was_replaced() const noexcept {
+  std::optional<FileState> now = state_of(file_);
+  return !now || now->identity != connection_->identity();
+}
+
+/// Runs `use` on the open store; what goes wrong becomes the layer's state. False when there is no store, or it failed.
+/// After a failure that opening the database again can cure, it is tried once more.
+template <typename Use>
+bool UserLayer::attempt(Need need, Use use) {
+  try {
+    for (int tries = 0; tries < 3; ++tries) {
+      try {
+        Store* store = open(need);
+        if (store == nullptr) {
+          return false;
+        }
+        use(*store);
+        return true;
+      } catch (const SqliteError& error) {
+        if (tries == 2) {
+          degrade(error.what());
+        } else if (!recover(error)) {
+          return false;
+        }
+      }
+    }
+  } catch (const std::exception& error) {
+    degrade(error.what());
+  }
+  return false;
+}
+
+/// What follows from an error. True: it is worth another try.
+bool UserLayer::recover(const SqliteError& error) {
+  if (connection_ != nullptr && connection_->is_snapshot()) {
+    // The file may have been written while it was read. Only a connection with locks can tell.
+    close();
+    glance_ = false;
+    return true;
+  }
+  if (connection_ != nullptr && was_replaced()) {
+    close();
+    return true;
+  }
+  if (error.fault() == SqliteFault::content && connection_ != nullptr && !read_only_) {
+    set_aside(error.what());
+    return true;
+  }
+  degrade(error.what());
+  return false;
+}
+
+/// Moves the open database out of the way, since it cannot be used.
+void UserLayer::set_aside(const std::string& why) {
+  FileIdentity identity = connection_->identity();
+  close();
+  touched_.clear();
+  ++counters_.corrupt_dropped;
+  DirectoryLock lock(directory_, busy_wait_);
+  if (move_aside(file_, identity)) {
+    health_.note("cache " + file_.string() + ": " + why + "; it was moved aside and a new one is made");
+  } else {
+    degrade(why + ", and it cannot be moved aside; check the permissions of " + directory_.string());
+  }
+}
+
+Store* UserLayer::open(Need need) {
+  if (!health_.usable(Health::Clock::now()) || (need == Need::write && read_only_)) {
+    return nullptr;
+  }
+  if (connection_ != nullptr) {
+    bool close_enough = need == Need::glance || !connection_->is_snapshot() || read_only_;
+    if (close_enough && (need == Need::glance || !was_replaced())) {
+      return &connection_->store();
+    }
+    close();
+  }
+  Trust trust = trust_database(file_, Owner::caller, ::geteuid());
+  if (trust.verdict == Trust::Verdict::absent && need == Need::write) {
+    trust = make_directory(directory_, ::geteuid());
+    if (trust.trusted()) {
+      trust = make_database(file_, ::geteuid());
+    }
+  }
+  if (trust.verdict == Trust::Verdict::absent) {
+    return nullptr;
+  }
+  if (!trust.trusted()) {
+    degrade(trust.reason);
+    return nullptr;
+  }
+  return open_trusted(trust.path, need);
+}
+
+Store* UserLayer::open_trusted(const std::filesystem::path& file, Need need) {
+  if (need == Need::glance && glance_ && !has_log(file) && open_snapshot(file)) {
+    return &connection_->store();
+  }
+  if (!health_.usable(Health::Clock::now())) {
+    return nullptr;
+  }
+  return read_only_ ? open_read_only(file) : open_locked(file, need);
+}
+
+/// True when the main file alone can be looked into.
+bool UserLayer::open_snapshot(const std::filesystem::path& file) {
+  connection_ = Connection::snapshot(file);
+  FileHeader header = header_of_file(connection_->store().database());
+  if (header.kind == FileHeader::Kind::ours) {
+    health_.recovered();
+    return true;
+  }
+  close();
+  if (header.kind == FileHeader::Kind::newer) {
+    degrade(header.trouble);
+  }
+  return false;
+}
+
+/// Makes no file and changes none. A log is read where its shared memory is there already; otherwise the main file has
+/// to do.
+Store* UserLayer::open_read_only(const std::filesystem::path& file) {
+  if (has_log(file) && state_of(beside(file, "-shm"))) {
+    connection_ = Connection::locked(file, Database::Access::read_only, busy_wait_);
+    FileHeader header = header_of(connection_->store().database());
+    if (header.kind != FileHeader::Kind::ours) {
+      degrade(header.kind == FileHeader::Kind::empty ? "has no tables yet" : header.trouble);
+      return nullptr;
+    }
+    health_.recovered();
+    return &connection_->store();
+  }
+  if (!open_snapshot(file)) {
+    return nullptr;
+  }
+  return &connection_->store();
+}
+
+Store* UserLayer::open_locked(const std::filesystem::path& file, Need need) {
+  connection_ = Connection::locked(file, Database::Access::read_write, busy_wait_);
+  Database& database = connection_->store().database();
+  FileHeader header = header_of(database);
+  switch (header.kind) {
+    case FileHeader::Kind::ours:
+      break;
+    case FileHeader::Kind::newer:
+      degrade(header.trouble);
+      return nullptr;
+    case FileHeader::Kind::empty:
+      if (need != Need::write) {
+        close();
+        return nullptr;
+      }
+      {
+        DirectoryLock lock(directory_, busy_wait_);
+        create_user_schema(database, file_system_of(directory_).journal);
+      }
+      break;
+    case FileHeader::Kind::foreign:
+    case FileHeader::Kind::truncated:
+    case FileHeader::Kind::older:
+      throw SqliteError(SqliteFault::content, 0, header.trouble);
+  }
+  // A cache that was made on a local disk may have moved to a network file system.
+  if (database.text(k_journal_mode) == "wal" && file_system_of(directory_).journal == JournalMode::rollback) {
+    database.text(k_leave_wal);
+  }
+  database.execute(k_prepare_writing);
+  health_.recovered();
+  return &connection_->store();
+}
+
+Found UserLayer::find(const Digest& key) {
+  Session session(mutex_, health_, log_);
+  Found found;
+  if (!attempt(Need::glance, [&](Store& store) { found = store.find(key); })) {
+    return {};
+  }
+  return found;
+}
+
+std::optional<Row> UserLayer::find(const Digest& key, std::int64_t compiler) {
+  Session session(mutex_, health_, log_);
+  std::optional<Row> row;
+  attempt(Need::glance, [&](Store& store) { row = store.find(key, compiler); });
+  return row;
+}
+
+bool UserLayer::contains(const Digest& key) {
+  Session session(mutex_, health_, log_);
+  bool contains = false;
+  attempt(Need::glance, [&](Store& store) { contains = store.contains(key); });
+  bool looked_at_all = connection_ == nullptr || !connection_->is_snapshot();
+  if (!contains && !looked_at_all) {
+    attempt(Need::read, [&](Store& store) { contains = store.contains(key); });
+  }
+  return contains;
+}
+
+bool UserLayer::look_closer() {
+  Session session(mutex_, health_, log_);
+  if (connection_ == nullptr) {
+    return false;
+  }
+  if (connection_->is_snapshot()) {
+    return !read_only_ && attempt(Need::read, [](Store&) {});
+  }
+  return was_replaced() && attempt(Need::read, [](Store&) {});
+}
+
+void UserLayer::hit(const Row& row) {
+  std::lock_guard lock(mutex_);
+  ++counters_.hits;
+  std::int64_t now = now_in_seconds();
+  if (!read_only_ && touched_.size() < k_max_touched && should_touch(row.last_used, now)) {
+    touched_.insert_or_assign(row.id, now);
+  }
+}
+
+void UserLayer::damaged(const Row& row) {
+  Session session(mutex_, health_, log_);
+  ++counters_.corrupt_dropped;
+  health_.note("cache " + file_.string() + ": the row of template " + row.template_name + " is damaged" +
+               (read_only_ ? "" : " and dropped") + "; it is compiled again");
+  if (!read_only_) {
+    attempt(Need::read, [&](Store& store) { store.drop(row.id); });
+  }
+}
+
+void UserLayer::drop(const Digest& key, std::int64_t compiler) {
+  Session session(mutex_, health_, log_);
+  if (!read_only_) {
+    attempt(Need::read, [&](Store& store) { store.drop(key, compiler); });
+  }
+}
+
+bool UserLayer::put(const Row& row) {
+  Session session(mutex_, health_, log_);
+  bool full = false;
+  bool written = attempt(Need::write, [&](Store& store) {
+    Transaction transaction(store.database());
+    store.put(row);
+    write_touched(store);
+    full = max_bytes_ > 0 && store.used_bytes() > max_bytes_;
+    transaction.commit();
+    touched_.clear();
+  });
+  if (full) {
+    attempt(Need::write, [this](Store& store) { evict(store); });
+  }
+  return written;
+}
+
+void UserLayer::write_touched(Store& store) {
+  for (const auto& [row, when] : touched_) {
+    store.touch(row, when);
+  }
+}
+
+/// Brings the file down to the goal, least recently used first.
+void UserLayer::evict(Store& store) {
+  std::uint64_t total = store.used_bytes();
+  std::uint64_t goal = eviction_goal(max_bytes_);
+  std::vector<EvictionCandidate> candidates;
+  std::uint64_t freed = 0;
+  store.visit_least_recent([&](const EvictionCandidate& candidate) {
+    candidates.push_back(candidate);
+    freed += candidate.bytes;
+    return total - std::min(total, freed) > goal;
+  });
+  Transaction transaction(store.database());
+  std::vector<std::int64_t> leaving = choose_evictions(total, max_bytes_, candidates);
+  for (std::int64_t id : leaving) {
+    store.drop(id);
+  }
+  transaction.commit();
+  counters_.evicted += leaving.size();
+  store.return_space();
+}
+
+std::optional<std::int64_t> UserLayer::compiler_of(const LibraryStamp& stamp) {
+  Session session(mutex_, health_, log_);
+  std::optional<std::int64_t> compiler;
+  attempt(Need::glance, [&](Store& store) { compiler = store.compiler_of(stamp); });
+  if (!compiler && connection_ != nullptr && connection_->is_snapshot() && !read_only_) {
+    attempt(Need::read, [&](Store& store) { compiler = store.compiler_of(stamp); });
+  }
+  return compiler;
+}
+
+void UserLayer::set_compiler(const LibraryStamp& stamp, std::int64_t compiler) {
+  Session session(mutex_, health_, log_);
+  attempt(Need::write, [&](Store& store) { store.set_compiler(stamp, compiler); });
+}
+
+std::optional<double> UserLayer::last_compile_ms(std::string_view template_name) {
+  Session session(mutex_, health_, log_);
+  std::optional<double> compile_ms;
+  attempt(Need::read, [&](Store& store) { compile_ms = store.last_compile_ms(template_name); });
+  return compile_ms;
+}
+
+void UserLayer::require_usable() const {
+  if (health_.degraded()) {
+    throw StoreError(file_.string(), health_.trouble());
+  }
+}
+
+std::uint64_t UserLayer::clear() {
+  Session session(mutex_, health_, log_);
+  if (read_only_) {
+    throw StoreError(file_.string(), "the cache is read-only: set KILN_CACHE_MODE=rw to clear it");
+  }
+  std::uint64_t cleared = 0;
+  attempt(Need::read, [&](Store& store) {
+    cleared = store.clear();
+    store.return_space();
+  });
+  require_usable();
+  touched_.clear();
+  return cleared;
+}
+
+/// A connection of its own, so that a long listing holds up nobody. Nothing when there is no database.
+std::unique_ptr<Connection> UserLayer::open_for_query() {
+  Session session(mutex_, health_, log_);
+  std::unique_ptr<Connection> connection;
+  bool snapshot = false;
+  std::filesystem::path path = file_;
+  bool there = attempt(Need::read, [&](Store&) { snapshot = connection_->is_snapshot(); });
+  require_usable();
+  if (!there) {
+    return nullptr;
+  }
+  if (snapshot) {
+    return Connection::snapshot(path);
+  }
+  return Connection::locked(path, read_only_ ? Database::Access::read_only : Database::Access::read_write, busy_wait_);
+}
+
+bool UserLayer::query(const Query& query, const std::function<bool(const Entry&)>& visit) {
+  try {
+    std::unique_ptr<Connection> connection = open_for_query();
+    return connection == nullptr || connection->store().query(query, [&](const Entry& entry) {
+      Entry named = entry;
+      named.layer = name();
+      return visit(named);
+    });
+  } catch (const SqliteError& error) {
+    throw StoreError(file_.string(), error.what());
+  }
+}
+
+void UserLayer::visit_prefix(std::string_view prefix, const std::function<bool(const Row&)>& visit) {
+  try {
+    std::unique_ptr<Connection> connection = open_for_query();
+    if (connection != nullptr) {
+      connection->store().visit_prefix(prefix, visit);
+    }
+  } catch (const SqliteError& error) {
+    throw StoreError(file_.string(), error.what());
+  }
+}
+
+LayerCounters UserLayer::counters() {
+  std::lock_guard lock(mutex_);
+  return counters_;
+}
+
+LayerStats UserLayer::stats() {
+  Session session(mutex_, health_, log_);
+  LayerStats stats;
+  stats.name = name();
+  stats.path = file_;
+  attempt(Need::read, [&](Store& store) {
+    stats.entries = store.count();
+    stats.bytes = store.file_bytes();
+    stats.journal = connection_->is_snapshot() ? "immutable" : store.database().text(k_journal_mode);
+  });
+  stats.hits = counters_.hits;
+  stats.degraded = health_.degraded();
+  stats.trouble = health_.trouble();
+  return stats;
+}
+
+}  // namespace kiln::cache

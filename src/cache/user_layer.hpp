@@ -1,0 +1,95 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <unordered_map>
+
+#include "cache/connection.hpp"
+#include "cache/fork_guard.hpp"
+#include "cache/layer.hpp"
+#include "kiln/service_options.hpp"
+
+namespace kiln::cache {
+
+struct LibraryStamp;
+
+/// The name of the user database in the cache directory.
+inline constexpr char k_database_name[] = "kiln.db";
+
+/// The layer that is written. It repairs itself: a database that is damaged is moved aside and made anew, one that was
+/// replaced or deleted under the running process is noticed and opened again.
+///
+/// Look-ups first glance at the main file without locks (a snapshot): every row is verified end to end, so whatever is
+/// found there is right, and a process that only hits opens nothing for writing. What a glance misses is looked for
+/// again through a connection that takes part in SQLite's locking.
+class UserLayer final : public Layer {
+ public:
+  /// Touches nothing on disk. `options.cache_dir` must be there.
+  explicit UserLayer(const ServiceOptions& options);
+  ~UserLayer() override;
+
+  Found find(const Digest& key) override;
+  std::optional<Row> find(const Digest& key, std::int64_t compiler) override;
+  bool contains(const Digest& key) override;
+  bool look_closer() override;
+  PackPolicy policy() override { return PackPolicy::same; }
+  bool is_pack() const noexcept override { return false; }
+  std::string name() const override { return "user"; }
+  void hit(const Row& row) override;
+  void damaged(const Row& row) override;
+  bool query(const Query& query, const std::function<bool(const Entry&)>& visit) override;
+  void visit_prefix(std::string_view prefix, const std::function<bool(const Row&)>& visit) override;
+  LayerCounters counters() override;
+  LayerStats stats() override;
+
+  /// False when the row could not be written.
+  bool put(const Row& row);
+  void drop(const Digest& key, std::int64_t compiler);
+  std::optional<std::int64_t> compiler_of(const LibraryStamp& stamp);
+  void set_compiler(const LibraryStamp& stamp, std::int64_t compiler);
+  std::optional<double> last_compile_ms(std::string_view template_name);
+  /// Throws StoreError.
+  std::uint64_t clear();
+
+ private:
+  /// How close a look has to be.
+  enum class Need {
+    glance,  ///< a snapshot will do
+    read,    ///< everything that is committed
+    write,   ///< the database is made if it is not there
+  };
+
+  template <typename Use>
+  bool attempt(Need need, Use use);
+  Store* open(Need need);
+  Store* open_trusted(const std::filesystem::path& file, Need need);
+  bool open_snapshot(const std::filesystem::path& file);
+  Store* open_read_only(const std::filesystem::path& file);
+  Store* open_locked(const std::filesystem::path& file, Need need);
+  bool recover(const SqliteError& error);
+  void set_aside(const std::string& why);
+  void close() noexcept;
+  bool was_replaced() const noexcept;
+  void degrade(const std::string& why);
+  void write_touched(Store& store);
+  void evict(Store& store);
+  void require_usable() const;
+  std::unique_ptr<Connection> open_for_query();
+
+  const std::filesystem::path directory_;
+  const std::filesystem::path file_;
+  const bool read_only_;
+  const std::uint64_t max_bytes_;
+  const std::chrono::milliseconds busy_wait_;
+  const LogCallback log_;
+
+  std::mutex mutex_;
+  Health health_;
+  std::unique_ptr<Connection> connection_;
+  bool glance_ = true;                                      ///< snapshots are worth a try
+  std::unordered_map<std::int64_t, std::int64_t> touched_;  ///< row, and when
+  LayerCounters counters_;
+  ForkGuard fork_guard_;
+};
+
+}  // namespace kiln::cache
