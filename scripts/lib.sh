@@ -96,7 +96,8 @@ configure() {
   local preset=$1 folder=$2
   shift 2
   if command -v ccache >/dev/null; then
-    export KILN_COMPILER_LAUNCHER=${KILN_COMPILER_LAUNCHER-ccache}
+    # Results are shared by all clones and build folders.
+    export KILN_COMPILER_LAUNCHER=${KILN_COMPILER_LAUNCHER-ccache} CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
   fi
   quietly "build/log/configure-${folder##*/}.txt" \
     cmake --preset "$preset" -B "$folder" -DKILN_NVRTC_DIRS="$nvrtc_dirs" "$@"
