@@ -16,6 +16,7 @@ constexpr std::uint64_t k_most_literals = 65'536;  // what compiles in bounded t
 constexpr std::uint64_t k_small_launch_bytes = 64 * 1024;
 constexpr unsigned k_direct_threads = 256;
 constexpr unsigned k_warp = 32;
+constexpr std::uint64_t k_most_threads = 1024;
 
 std::string text_of(std::uint64_t number) { return std::to_string(number); }
 
@@ -69,10 +70,12 @@ unsigned choose_threads(const Period& period, const BlockMap& blocks) noexcept {
   if (period.out_bytes % k_vector_bytes != 0) {
     return static_cast<unsigned>(wanted);
   }
-  if (vectors <= wanted + k_warp) {
+  std::uint64_t allowed = std::min(wanted + k_warp, k_most_threads);
+  if (vectors <= allowed) {
     std::uint64_t whole_warps = std::lcm(vectors, std::uint64_t{k_warp});
-    std::uint64_t step = whole_warps <= wanted + k_warp ? whole_warps : vectors;
-    return static_cast<unsigned>(std::max((wanted + k_warp) / step, std::uint64_t{1}) * step);
+    std::uint64_t step = whole_warps <= allowed ? whole_warps : vectors;
+    std::uint64_t most = wanted % step == 0 ? wanted : allowed;
+    return static_cast<unsigned>(std::max(most / step, std::uint64_t{1}) * step);
   }
   std::uint64_t turns = (vectors + wanted - 1) / wanted;
   return static_cast<unsigned>(round_up((vectors + turns - 1) / turns, k_warp));

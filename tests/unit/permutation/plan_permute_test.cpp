@@ -1,0 +1,135 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+
+#include "kiln/error.hpp"
+#include "kiln/permuter.hpp"
+#include "kiln/source.hpp"
+
+namespace kiln {
+namespace {
+
+IndexMap make(const std::vector<std::int64_t>& sources, std::uint64_t source_size) { return {sources, source_size}; }
+
+IndexMap reversal(std::uint64_t size) {
+  std::vector<std::int64_t> sources(size);
+  std::iota(sources.rbegin(), sources.rend(), 0);
+  return make(sources, size);
+}
+
+const Target k_target = Target::cubin(90);
+
+TEST(PlanPermute, BakesAStagedMap) {
+  PermuteRequest request = plan_permute(make({1, 2, 0}, 3), {.element_bytes = 8}, k_target);
+  EXPECT_EQ(request.strategy, "staged");
+  EXPECT_EQ(request.tmpl.name(), "permute_staged.cu");
+  Values expected{{"unit", TypeName{"uint2"}},
+                  {"element", TypeName{"uint2"}},
+                  {"row_out", 3U},
+                  {"row_in", 3U},
+                  {"rows_per_tile", 768U},
+                  {"period_rows", 2U},
+                  {"threads", 288U},
+                  {"asynchronous", false},
+                  {"index_bits", 8U},
+                  {"table", std::vector<std::uint64_t>{0x030504000201}}};
+  EXPECT_EQ(instantiate(request.tmpl, request.values).literals, instantiate(request.tmpl, expected).literals);
+  EXPECT_TRUE(request.table.empty());
+  EXPECT_TRUE(request.module_data().bytes.empty());
+}
+
+TEST(PlanPermute, BakesADirectMap) {
+  PermuteRequest request =
+      plan_permute(make({1, 2, 0}, 3), {.element_bytes = 2, .inner = 6, .typical_rows = 10}, k_target);
+  EXPECT_EQ(request.strategy, "direct");
+  Values expected{{"unit", TypeName{"unsigned int"}},
+                  {"element", TypeName{"unsigned short"}},
+                  {"offset", TypeName{"unsigned int"}},
+                  {"blocks_out", 3U},
+                  {"blocks_in", 3U},
+                  {"units_per_block", 3U},
+                  {"threads", 256U},
+                  {"index_bits", 8U},
+                  {"table", std::vector<std::uint64_t>{0x000201}}};
+  EXPECT_EQ(instantiate(request.tmpl, request.values).literals, instantiate(request.tmpl, expected).literals);
+}
+
+TEST(PlanPermute, GivesLargeMapsAsModuleData) {
+  PermuteRequest request = plan_permute(reversal(70'000), {}, k_target);
+  EXPECT_EQ(request.tmpl.name(), "permute_direct_data.cu");
+  ASSERT_EQ(request.table.size(), 70'000U);
+  EXPECT_EQ(request.table.front(), 69'999U);
+  ModuleData data = request.module_data();
+  EXPECT_EQ(data.symbol, "kiln_table");
+  EXPECT_EQ(data.bytes.size(), 280'000U);
+  EXPECT_EQ(static_cast<const void*>(data.bytes.data()), request.table.data());
+  EXPECT_LT(instantiate(request.tmpl, request.values).headers.front().text.size(), 1000U);
+}
+
+TEST(PlanPermute, TypicalRowsChangeTheChoiceOnly) {
+  auto strategy_for = [](std::uint64_t rows) {
+    return plan_permute(reversal(36), {.typical_rows = rows}, k_target).strategy;
+  };
+  EXPECT_EQ(strategy_for(0), "staged");
+  EXPECT_EQ(strategy_for(10), "direct");
+  EXPECT_EQ(strategy_for(1'000'000), "staged");
+}
+
+TEST(PlanPermute, CountsRowsOfManyUnitsIn64Bits) {
+  PermuteRequest request = plan_permute(make({1, 0}, 2), {.inner = std::uint64_t{1} << 35}, k_target);
+  auto literals = instantiate(request.tmpl, request.values).literals;
+  EXPECT_THAT(literals, testing::Contains(std::pair<std::string, std::string>("offset", "unsigned long long")));
+}
+
+TEST(PlanPermute, RefusesANativeTarget) {
+  try {
+    plan_permute(reversal(3), {}, Target::native());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_THAT(error.what(), testing::StartsWith("target is native"));
+  }
+}
+
+TEST(PlanPermute, RefusesAShapeNamingTheField) {
+  EXPECT_THROW(plan_permute(reversal(3), {.element_bytes = 3}, k_target), Error);
+  EXPECT_THROW(plan_permute(reversal(3), {.inner = 0}, k_target), Error);
+}
+
+TEST(PermuteGeometry, LaunchesOneBlockForEachPartOfTheWork) {
+  PermuteGeometry geometry{.threads = 288, .shared_bytes = 100, .work_per_row = 1, .work_per_block = 128};
+  LaunchConfig config = geometry.launch(1000);
+  EXPECT_EQ(config.grid.x, 8U);
+  EXPECT_EQ(config.grid.y, 1U);
+  EXPECT_EQ(config.block.x, 288U);
+  EXPECT_EQ(config.shared_bytes, 100U);
+  EXPECT_EQ(geometry.launch(1024).grid.x, 8U);
+  EXPECT_EQ(geometry.launch(1025).grid.x, 9U);
+  EXPECT_EQ(geometry.launch(1).grid.x, 1U);
+  EXPECT_EQ(geometry.launch(0).grid.x, 0U);
+}
+
+TEST(PermuteGeometry, GoesOnInTheSecondDimension) {
+  PermuteGeometry geometry{.threads = 256, .shared_bytes = 0, .work_per_row = 1, .work_per_block = 1};
+  for (std::uint64_t rows : {(std::uint64_t{1} << 31) - 1, std::uint64_t{1} << 31, (std::uint64_t{1} << 31) + 1,
+                             std::uint64_t{3} << 32, std::uint64_t{1} << 40}) {
+    LaunchConfig config = geometry.launch(rows);
+    EXPECT_LE(config.grid.x, 0x7fffffffU);
+    EXPECT_LE(config.grid.y, 65'535U);
+    std::uint64_t blocks = std::uint64_t{config.grid.x} * config.grid.y;
+    EXPECT_GE(blocks, rows);
+    EXPECT_LT(blocks - rows, config.grid.y);  // less than one block a line is too many
+  }
+}
+
+TEST(PermuteGeometry, NeverAsksForMoreThanAGrid) {
+  PermuteGeometry geometry{.threads = 256, .shared_bytes = 0, .work_per_row = 1 << 20, .work_per_block = 256};
+  LaunchConfig config = geometry.launch(std::uint64_t{1} << 40);
+  EXPECT_EQ(config.grid.x, 0x7fffffffU);
+  EXPECT_EQ(config.grid.y, 65'535U);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,168 @@
+#include "permutation/strategy.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <ostream>
+#include <random>
+#include <string>
+
+namespace kiln::permutation {
+namespace {
+
+/// A random map in which nothing moves together.
+IndexMap random_map(std::uint64_t size, std::uint64_t source_size) {
+  std::mt19937 random(27);
+  std::vector<std::uint32_t> sources(size);
+  if (size == source_size) {
+    std::iota(sources.rbegin(), sources.rend(), 0U);
+    std::shuffle(sources.begin() + 2, sources.end(), random);
+  } else {
+    std::generate(sources.begin(), sources.end(), [&] { return static_cast<std::uint32_t>(random() % source_size); });
+    sources[0] = 0;
+    sources[1] = static_cast<std::uint32_t>(source_size - 1);
+  }
+  return {std::span<const std::uint32_t>(sources), source_size};
+}
+
+/// As text, so that a table of them can be read and compared.
+std::string text_of(const Strategy& strategy) {
+  struct Writer {
+    std::string operator()(const Direct& direct) const {
+      return "direct u" + std::to_string(direct.index_bits) + " x" + std::to_string(direct.threads);
+    }
+    std::string operator()(const DirectData& direct) const { return "direct data x" + std::to_string(direct.threads); }
+    std::string operator()(const Staged& staged) const {
+      return "staged u" + std::to_string(staged.index_bits) + " x" + std::to_string(staged.threads) + " rows " +
+             std::to_string(staged.rows_per_tile) + " of " + std::to_string(staged.period_rows) +
+             (staged.asynchronous ? " async" : "");
+    }
+  };
+  return std::visit(Writer{}, strategy);
+}
+
+struct Case {
+  unsigned element_bytes;
+  std::uint64_t size;
+  std::uint64_t source_size;
+  std::uint64_t inner;
+  std::uint64_t typical_rows;
+  int capability;
+  std::string chosen;
+};
+
+void PrintTo(const Case& shape, std::ostream* out) {
+  *out << shape.element_bytes << " bytes, " << shape.size << " of " << shape.source_size << ", inner " << shape.inner
+       << ", rows " << shape.typical_rows << ", sm_" << shape.capability;
+}
+
+class Strategies : public testing::TestWithParam<Case> {};
+
+TEST_P(Strategies, AreAsWritten) {
+  const Case& shape = GetParam();
+  BlockMap blocks =
+      block_map(random_map(shape.size, shape.source_size), {shape.element_bytes, shape.inner, shape.typical_rows});
+  Choice choice = choose(blocks, shape.typical_rows, Target::cubin(shape.capability));
+  EXPECT_EQ(text_of(choice.strategy), shape.chosen);
+}
+
+INSTANTIATE_TEST_SUITE_P(Floats, Strategies,
+                         testing::Values(Case{4, 3, 3, 1, 0, 90, "staged u8 x288 rows 1536 of 4"},
+                                         Case{4, 36, 36, 1, 0, 90, "staged u8 x288 rows 128 of 1"},
+                                         Case{4, 37, 37, 1, 0, 90, "staged u8 x259 rows 112 of 4"},
+                                         Case{4, 256, 256, 1, 0, 90, "staged u8 x256 rows 16 of 1"},
+                                         Case{4, 997, 997, 1, 0, 90, "staged u16 x512 rows 4 of 4"},
+                                         Case{4, 1000, 1000, 1, 0, 90, "staged u16 x250 rows 4 of 1"},
+                                         Case{4, 4096, 4096, 1, 0, 90, "staged u16 x512 rows 1 of 1"},
+                                         Case{4, 16384, 16384, 1, 0, 90, "staged u16 x1024 rows 1 of 1 async"},
+                                         Case{4, 50000, 50000, 1, 0, 90, "staged u16 x992 rows 1 of 1 async"},
+                                         Case{4, 50001, 50001, 1, 0, 90, "staged u16 x1024 rows 1 of 1 async"},
+                                         Case{4, 70000, 70000, 1, 0, 90, "direct data x256"},
+                                         Case{4, 262144, 262144, 1, 0, 90, "direct data x256"}));
+
+INSTANTIATE_TEST_SUITE_P(OtherElements, Strategies,
+                         testing::Values(Case{1, 3, 3, 1, 0, 90, "staged u8 x288 rows 6144 of 16"},
+                                         Case{1, 256, 256, 1, 0, 90, "staged u8 x256 rows 64 of 1"},
+                                         Case{1, 4097, 4097, 1, 0, 90, "staged u16 x256 rows 3 of 1"},
+                                         Case{2, 64, 64, 1, 0, 90, "staged u8 x512 rows 128 of 1"},
+                                         Case{2, 1024, 1024, 1, 0, 90, "staged u16 x512 rows 8 of 1"},
+                                         Case{2, 4096, 4096, 1, 0, 90, "staged u16 x512 rows 2 of 1"},
+                                         Case{8, 512, 512, 1, 0, 90, "staged u16 x256 rows 4 of 1"},
+                                         Case{16, 64, 64, 1, 0, 90, "staged u8 x256 rows 16 of 1"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OtherShapes, Strategies,
+    testing::Values(Case{4, 36, 36, 1, 10, 90, "direct u8 x256"},  // too few rows to fill the GPU
+                    Case{4, 36, 36, 1, 10'000, 90, "staged u8 x288 rows 128 of 1"},
+                    Case{4, 36, 36, 2, 0, 90, "staged u8 x288 rows 64 of 1"},  // units of 8 bytes
+                    Case{4, 36, 36, 3, 0, 90, "staged u8 x270 rows 40 of 1"},  // blocks of three units
+                    Case{4, 36, 36, 16, 0, 90, "direct u8 x256"},              // blocks of whole sectors
+                    Case{4, 300, 300, 16, 0, 90, "direct u16 x256"},
+                    Case{4, 10, 1000, 1, 0, 90, "direct u16 x256"},  // staging reads a hundred times as much
+                    Case{4, 10, 100'000, 1, 0, 90, "direct u32 x256"},
+                    Case{4, 1000, 10, 1, 0, 90, "staged u8 x256 rows 4 of 2"},
+                    Case{4, 257, 2866, 1, 0, 90, "staged u16 x771 rows 4 of 4 async"}));
+
+INSTANTIATE_TEST_SUITE_P(Targets, Strategies,
+                         testing::Values(Case{4, 16384, 16384, 1, 0, 75, "direct u16 x256"},  // 64 KiB of shared memory
+                                         Case{4, 16384, 16384, 1, 0, 86, "staged u16 x1024 rows 1 of 1 async"},
+                                         Case{4, 28672, 28672, 1, 0, 86, "direct u16 x256"},  // 99 KiB
+                                         Case{4, 28672, 28672, 1, 0, 80, "staged u16 x1024 rows 1 of 1 async"},
+                                         Case{4, 50000, 50000, 1, 0, 80, "direct u16 x256"},  // 163 KiB
+                                         Case{4, 50000, 50000, 1, 0, 100, "staged u16 x992 rows 1 of 1 async"},
+                                         Case{4, 50000, 50000, 1, 0, 120, "direct u16 x256"}));
+
+std::string reason_for(const IndexMap& map, const PermuteShape& shape, int capability = 90) {
+  return choose(block_map(map, shape), shape.typical_rows, Target::cubin(capability)).reason;
+}
+
+TEST(Choice, SaysWhy) {
+  EXPECT_EQ(reason_for(random_map(36, 36), {.typical_rows = 10}),
+            "direct: launches of about 10 rows move 1440 bytes, too few to fill the GPU with staged tiles");
+  EXPECT_EQ(reason_for(random_map(36, 36), {.inner = 16}),
+            "direct: blocks of 64 bytes move together, so that global memory is read in whole sectors");
+  EXPECT_EQ(reason_for(Permutation::identity(36), {}),
+            "direct: blocks of 144 bytes move together, so that global memory is read in whole sectors");
+  EXPECT_EQ(reason_for(random_map(10, 1000), {}),
+            "direct: the map takes 10 of 1000 blocks of 4 bytes, so that staging whole rows reads more");
+  EXPECT_EQ(reason_for(random_map(50'000, 50'000), {}, 80),
+            "direct: a row of 200000 bytes does not fit in the 166912 bytes of shared memory of a block");
+  EXPECT_EQ(reason_for(random_map(70'000, 70'000), {}),
+            "direct, the table as module data: rows of 70000 units need more than 65536 literals in a table");
+  EXPECT_EQ(reason_for(random_map(36, 36), {}),
+            "staged: tiles of 128 rows of 144 bytes are read and written in 16-byte vectors and permuted in shared "
+            "memory");
+}
+
+TEST(Staged, EveryTileFitsAndIsWholePeriods) {
+  std::mt19937 random(5);
+  int staged_count = 0;
+  for (int round = 0; round < 3000; ++round) {
+    auto size = std::uint64_t{1} + random() % (round % 3 == 0 ? 60'000 : 600);
+    auto source_size = random() % 2 == 0 ? size : std::uint64_t{1} + random() % (2 * size);
+    PermuteShape shape{1U << (random() % 5), random() % 3 == 0 ? std::uint64_t{1} + random() % 8 : 1, 0};
+    int capability = std::vector{75, 80, 86, 90, 103, 121}[random() % 6];
+    BlockMap blocks = block_map(size > 1 ? random_map(size, source_size) : Permutation::identity(1), shape);
+    Choice choice = choose(blocks, 0, Target::cubin(capability));
+    if (const auto* staged = std::get_if<Staged>(&choice.strategy)) {
+      ++staged_count;
+      EXPECT_LE(shared_bytes(*staged, blocks), shared_bytes_limit(capability));
+      EXPECT_EQ(staged->rows_per_tile % staged->period_rows, 0U);
+      EXPECT_GE(staged->threads, 16U);
+      EXPECT_LE(staged->threads, 1024U);
+      EXPECT_LE(staged->period_rows * blocks.row_in_units(), std::uint64_t{1} << staged->index_bits);
+      EXPECT_LE(staged->period_rows * blocks.row_out_units(), 65'536U);
+    }
+  }
+  EXPECT_GT(staged_count, 1000);
+}
+
+TEST(SharedBytes, HaveRoomForATileAtAnyPhase) {
+  BlockMap blocks = block_map(random_map(37, 37), {.element_bytes = 1});
+  EXPECT_EQ(shared_bytes({.index_bits = 8, .period_rows = 1, .rows_per_tile = 3, .threads = 256}, blocks), 112U + 16U);
+}
+
+}  // namespace
+}  // namespace kiln::permutation
