@@ -32,15 +32,17 @@ struct VerifyResult {
 };
 
 /// Looks at the user database and every pack whole: SQLite's integrity check, then each row's checksum, spec, image
-/// and names. With `repair`, bad rows of the user database are dropped, and a database that cannot be read is moved
-/// aside (`kiln.db.damaged-…`), so that the next request makes a new one; packs are never changed. A cache that does
-/// not exist is in order. Throws StoreError when a layer cannot be looked at at all: not trusted, no permission.
+/// and names. With `repair`, bad rows of the user database are dropped; a damaged database is moved aside
+/// (`kiln.db.corrupt-1`) and made anew from the rows that can still be read; packs are never changed. A cache that does
+/// not exist is in order, and a pack that cannot be opened is damage. Throws StoreError when the user database must not
+/// or cannot be looked at: not trusted, made by a newer Kiln, busy, or read-only and to be repaired.
 KILN_EXPORT VerifyResult verify(const ServiceOptions& options, bool repair = false);
 
 struct TrimOptions {
-  std::optional<std::uint64_t> max_bytes;          ///< bring the database down to this; absent: no limit
-  std::optional<std::chrono::seconds> unused_for;  ///< remove what was not used for at least so long (exact to a day)
-  bool dry_run = false;                            ///< tell, but change nothing
+  std::optional<std::uint64_t> max_bytes = std::nullopt;  ///< bring the database down to this; absent: no limit
+  std::optional<std::chrono::seconds> unused_for =
+      std::nullopt;      ///< remove what was not used for at least so long (exact to a day)
+  bool dry_run = false;  ///< tell, but change nothing
 };
 
 struct TrimResult {

@@ -39,6 +39,8 @@ constexpr char k_least_recent[] =
 constexpr char k_visit_prefix[] =
     "SELECT " KILN_ROW_COLUMNS " FROM artifacts WHERE key BETWEEN ?1 AND ?2 ORDER BY created DESC, id DESC";
 constexpr char k_visit_all[] = "SELECT " KILN_ROW_COLUMNS " FROM artifacts ORDER BY key, compiler";
+constexpr char k_keys_after[] =
+    "SELECT key, compiler FROM artifacts WHERE (key, compiler) > (?1, ?2) ORDER BY key, compiler LIMIT 256";
 constexpr char k_entry[] =
     "SELECT key, compiler, template, target, kind, entry_names, image_bytes, compile_ms, registers, spill_bytes, "
     "created, last_used FROM artifacts WHERE id = ?1";
@@ -284,6 +286,18 @@ bool Store::query(const Query& query, const std::function<bool(const Entry&)>& v
     }
   }
   return true;
+}
+
+std::vector<RowKey> Store::keys_after(const std::optional<RowKey>& last) {
+  std::vector<RowKey> keys;
+  Loan next = database_.use(k_keys_after);
+  // The empty blob comes before every other.
+  next->bind(1, last ? std::span<const std::byte>(last->key) : std::span<const std::byte>());
+  next->bind(2, last ? last->compiler : -1);
+  while (next->step()) {
+    keys.push_back({to_digest_or_zero(next->bytes(0)), next->integer(1)});
+  }
+  return keys;
 }
 
 std::optional<Entry> Store::entry(std::int64_t id) {

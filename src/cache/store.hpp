@@ -30,6 +30,13 @@ struct Found {
   std::optional<Row> first;  ///< of versions.front()
 };
 
+/// What a row is found by.
+struct RowKey {
+  Digest key{};
+  std::int64_t compiler = 0;
+  friend auto operator<=>(const RowKey&, const RowKey&) = default;
+};
+
 /// The rows of one database: every statement that Kiln runs on `artifacts` and `toolchains`. No policy, no trust, no
 /// recovery: a SqliteError goes to the caller. Not thread-safe.
 class Store {
@@ -68,6 +75,8 @@ class Store {
   /// The entries that match, in the query's order, until `visit` returns false; then returns false. Streams.
   /// A query whose key prefix is no hex number matches nothing. `layer` is left empty.
   bool query(const Query& query, const std::function<bool(const Entry&)>& visit);
+  /// The next few keys after `last`, or the first ones without it, in order. From the index alone.
+  std::vector<RowKey> keys_after(const std::optional<RowKey>& last);
   /// One row as `query` lists it.
   std::optional<Entry> entry(std::int64_t id);
   /// Whole rows whose key begins with `prefix`, newest first, until `visit` returns false.

@@ -1,0 +1,110 @@
+#include "cache/transfer.hpp"
+
+#include <string>
+#include <utility>
+
+#include "cache/pack_file.hpp"
+#include "cache/pack_layer.hpp"
+#include "cache/user_database.hpp"
+#include "kiln/error.hpp"
+
+namespace kiln::cache {
+
+namespace {
+
+/// Visits what can be read; a database that gives out on the way is one more damage.
+void visit_sound(Store& from, const std::string& layer, const std::filesystem::path& path, TransferResult& result,
+                 const std::function<void(const Row&, const Artifact&)>& visit) {
+  try {
+    visit_checked(from, [&](const RowKey& key, const Row* row, const CheckedRow& checked) {
+      if (checked.artifact) {
+        visit(*row, *checked.artifact);
+      } else {
+        result.damage.push_back({layer, path, to_key(key.key), checked.problem, false});
+      }
+    });
+  } catch (const SqliteError& error) {
+    result.damage.push_back({layer, path, std::nullopt, std::string("it is damaged: ") + error.what(), false});
+  }
+}
+
+bool has_sound(UserLayer& layer, const Row& row) {
+  const auto found = layer.find(row.key, row.compiler);
+  if (found || !layer.look_closer()) {
+    return found && to_artifact(*found);
+  }
+  const auto closer = layer.find(row.key, row.compiler);
+  return closer && to_artifact(*closer);
+}
+
+}  // namespace
+
+TransferResult write_sound_rows(Store& from, const std::filesystem::path& file) {
+  TransferResult result;
+  PackFile pack(file, PackPolicy::same);
+  visit_sound(from, "user", file, result, [&](const Row& row, const Artifact&) {
+    pack.add(row);
+    ++result.entries;
+  });
+  pack.finish();
+  return result;
+}
+
+TransferResult read_sound_rows(const std::filesystem::path& file, UserLayer& into) {
+  TransferResult result;
+  const OpenPack pack = open_pack(file);
+  visit_sound(pack.connection->store(), file.filename().string(), file, result,
+              [&](const Row& row, const Artifact& artifact) {
+                if (has_sound(into, row)) {
+                  ++result.present;
+                  return;
+                }
+                // Made anew from the artifact: nothing but what was checked gets into the cache.
+                const auto fresh = to_row(artifact, now_in_seconds());
+                if (!fresh || !into.put(*fresh)) {
+                  throw StoreError(into.stats().path.string(), "the cache cannot be written: " + into.stats().trouble);
+                }
+                ++result.entries;
+              });
+  return result;
+}
+
+}  // namespace kiln::cache
+
+namespace kiln {
+
+TransferResult export_cache(const ServiceOptions& options, const std::filesystem::path& file) {
+  const auto database = cache::user_database_file(options);
+  try {
+    const auto connection = cache::open_user_database(options, cache::Purpose::look);
+    if (connection == nullptr) {
+      throw StoreError(database.string(), "there is no cache to export: nothing was stored so far");
+    }
+    auto result = cache::write_sound_rows(connection->store(), file);
+    for (auto& damage : result.damage) {
+      damage.path = database;
+    }
+    return result;
+  } catch (const cache::SqliteError& error) {
+    throw StoreError(database.string(), std::string(error.what()) + "; try `kiln verify --repair`");
+  }
+}
+
+TransferResult import_cache(const ServiceOptions& options, const std::vector<std::filesystem::path>& files) {
+  const auto database = cache::user_database_file(options);
+  if (options.cache_mode == CacheMode::read_only) {
+    throw StoreError(database.string(), "the cache is read-only: set KILN_CACHE_MODE=rw to import into it");
+  }
+  cache::UserLayer layer(options);
+  TransferResult total;
+  for (const auto& file : files) {
+    auto result = cache::read_sound_rows(file, layer);
+    total.entries += result.entries;
+    total.present += result.present;
+    total.damage.insert(total.damage.end(), std::make_move_iterator(result.damage.begin()),
+                        std::make_move_iterator(result.damage.end()));
+  }
+  return total;
+}
+
+}  // namespace kiln

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "cache/connection.hpp"
+#include "cache/row_check.hpp"
+#include "kiln/service_options.hpp"
+
+/// The user database as maintenance sees it: opened by name, so that what goes wrong is an exception.
+namespace kiln::cache {
+
+/// Where the user database is. Throws Error{invalid_argument} when the options name no cache.
+std::filesystem::path user_database_file(const ServiceOptions& options);
+
+enum class Purpose { look, change };
+
+/// Opens it with locks; only to look, and where it cannot be locked (read-only mode or file system), as it is. Nothing
+/// when there is none so far. Throws StoreError when it must not be touched: not trusted, made by a newer Kiln, a
+/// read-only cache that is to be changed. Throws SqliteError when it is no usable database, busy, or unreadable.
+std::unique_ptr<Connection> open_user_database(const ServiceOptions& options, Purpose purpose);
+
+/// Gets the row, or null when its pages cannot be read, and what the row is worth.
+using RowVisitor = std::function<void(const RowKey& key, const Row* row, CheckedRow checked)>;
+
+/// Every row in the order of (key, compiler), checked, each read for itself: nothing is locked meanwhile, and a damaged
+/// page costs the rows that are on it. Returns how many there were. Throws SqliteError when the keys cannot be listed,
+/// also when they are not in order: a forged index might go round in circles.
+std::uint64_t visit_checked(Store& store, const RowVisitor& visit);
+
+}  // namespace kiln::cache
