@@ -58,24 +58,36 @@ __device__ void write_units(unsigned char* y, const unsigned char* staged, unsig
   }
 }
 
-/// Whole vectors, of a tile that has all of its rows.
+/// The vectors of a tile that has all of its rows; a period has that many. Where a period has fewer vectors than the
+/// block has threads, groups of threads take turns with the periods, each thread with its place of the period; else all
+/// threads go over it.
+template <unsigned Vectors>
 __device__ void write_vectors(unsigned char* y, const unsigned char* staged) {
-  // Where a period has fewer vectors than the block has threads, groups of threads take turns with the periods.
-  constexpr bool k_narrow = k_vectors <= kiln::threads;
-  constexpr unsigned k_groups = k_narrow ? kiln::threads / k_vectors : 1;
+  using Indices = kiln::IndexGroup<kiln::index_bits, 16 / sizeof(unit)>;
   constexpr unsigned k_periods = kiln::rows_per_tile / kiln::period_rows;
-  const unsigned group = k_narrow ? threadIdx.x / k_vectors : 0;
-  if (group >= k_groups) {
-    return;
-  }
+  auto write = [&](unsigned period, unsigned vector, const Indices& indices) {
+    kiln::store_streaming(y + period * k_period_out_bytes + vector * 16,
+                          kiln::gather_vector<unit>(staged + period * k_period_in_bytes, indices));
+  };
+  if constexpr (Vectors <= kiln::threads) {
+    constexpr unsigned k_groups = kiln::threads / Vectors;
+    const unsigned group = threadIdx.x / Vectors;
+    if (group < k_groups) {
+      const Indices indices(kiln::table, threadIdx.x % Vectors);
 #pragma unroll 1
-  for (unsigned vector = k_narrow ? threadIdx.x % k_vectors : threadIdx.x; vector < k_vectors;
-       vector += kiln::threads) {
-    const kiln::IndexGroup<kiln::index_bits, 16 / sizeof(unit)> indices(kiln::table, vector);
-#pragma unroll 2
-    for (unsigned period = group; period < k_periods; period += k_groups) {
-      kiln::store_streaming(y + period * k_period_out_bytes + vector * 16,
-                            kiln::gather_vector<unit>(staged + period * k_period_in_bytes, indices));
+      for (unsigned period = group; period < k_periods; period += k_groups) {
+        write(period, threadIdx.x % Vectors, indices);
+      }
+    }
+  } else {
+    // Unrolled, so that the indices of several vectors are on their way at once.
+#pragma unroll 4
+    for (unsigned vector = threadIdx.x; vector < Vectors; vector += kiln::threads) {
+      const Indices indices(kiln::table, vector);
+#pragma unroll 1
+      for (unsigned period = 0; period < k_periods; ++period) {
+        write(period, vector, indices);
+      }
     }
   }
 }
@@ -87,7 +99,7 @@ __device__ void move_tile(unsigned char* y, const unsigned char* x, unsigned row
   __syncthreads();
   if constexpr (k_whole_vectors) {
     if (rows == kiln::rows_per_tile && kiln::is_aligned(y, 16)) {
-      write_vectors(y, shared + phase);
+      write_vectors<k_vectors>(y, shared + phase);
       return;
     }
   }

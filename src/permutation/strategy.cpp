@@ -13,6 +13,7 @@ constexpr std::uint64_t k_sector_bytes = 32;       // what global memory moves a
 constexpr std::uint64_t k_tile_bytes = 16 * 1024;  // measured best for rows that are smaller
 constexpr std::uint64_t k_asynchronous_bytes = 32 * 1024;
 constexpr std::uint64_t k_most_literals = 65'536;  // what compiles in bounded time
+constexpr std::uint64_t k_cached_row_bytes = 2 * 1024;
 constexpr std::uint64_t k_small_launch_bytes = 64 * 1024;
 constexpr unsigned k_direct_threads = 256;
 constexpr unsigned k_warp = 32;
@@ -62,10 +63,8 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t step) noexce
 
 /// Threads a block. Where a period's vectors fit in a block, a multiple of them: each thread then serves one place of
 /// the period, and keeps its indices in registers over all periods of the tile.
-unsigned choose_threads(const Period& period, const BlockMap& blocks) noexcept {
-  std::uint64_t wanted = period.in_bytes > 2 * k_tile_bytes                             ? 1024
-                         : period.in_bytes > k_tile_bytes / 2 || blocks.unit_bytes == 2 ? 512
-                                                                                        : 256;
+unsigned choose_threads(const Period& period) noexcept {
+  std::uint64_t wanted = period.in_bytes > 2 * k_tile_bytes ? 1024 : period.in_bytes >= k_tile_bytes / 2 ? 512 : 256;
   std::uint64_t vectors = period.out_bytes / k_vector_bytes;
   if (period.out_bytes % k_vector_bytes != 0) {
     return static_cast<unsigned>(wanted);
@@ -96,9 +95,11 @@ Staged staged(const Period& period, const BlockMap& blocks) noexcept {
   Staged result;
   result.index_bits = index_bits_for(period.rows * blocks.row_in_units());
   result.period_rows = static_cast<unsigned>(period.rows);
-  result.threads = choose_threads(period, blocks);
+  result.threads = choose_threads(period);
   result.rows_per_tile = choose_rows(period, result.threads);
-  result.asynchronous = period.in_bytes >= k_asynchronous_bytes;
+  // Bytes are gathered at the rate of shared memory: there it pays that registers and issue slots stay free of the
+  // copy.
+  result.asynchronous = period.in_bytes >= k_asynchronous_bytes || blocks.unit_bytes == 1;
   return result;
 }
 
@@ -139,6 +140,10 @@ Choice choose(const BlockMap& blocks, std::uint64_t typical_rows, const Target& 
   if (block_bytes >= 2 * k_sector_bytes) {
     return direct(blocks, "blocks of " + text_of(block_bytes) +
                               " bytes move together, so that global memory is read in whole sectors");
+  }
+  if (block_bytes == k_vector_bytes && row_in_bytes <= k_cached_row_bytes) {
+    return direct(blocks, "blocks of 16 bytes in rows of " + text_of(row_in_bytes) +
+                              " bytes: the two halves of a sector are used while it is cached");
   }
   if (blocks.map.size() <= blocks.map.source_size() * block_bytes / (2 * k_sector_bytes)) {
     return direct(blocks, "the map takes " + text_of(blocks.map.size()) + " of " + text_of(blocks.map.source_size()) +

@@ -83,14 +83,15 @@ INSTANTIATE_TEST_SUITE_P(Floats, Strategies,
                                          Case{4, 262144, 262144, 1, 0, 90, "direct data x256"}));
 
 INSTANTIATE_TEST_SUITE_P(OtherElements, Strategies,
-                         testing::Values(Case{1, 3, 3, 1, 0, 90, "staged u8 x288 rows 6144 of 16"},
-                                         Case{1, 256, 256, 1, 0, 90, "staged u8 x256 rows 64 of 1"},
-                                         Case{1, 4097, 4097, 1, 0, 90, "staged u16 x256 rows 3 of 1"},
-                                         Case{2, 64, 64, 1, 0, 90, "staged u8 x512 rows 128 of 1"},
-                                         Case{2, 1024, 1024, 1, 0, 90, "staged u16 x512 rows 8 of 1"},
+                         testing::Values(Case{1, 3, 3, 1, 0, 90, "staged u8 x288 rows 6144 of 16 async"},
+                                         Case{1, 256, 256, 1, 0, 90, "staged u8 x256 rows 64 of 1 async"},
+                                         Case{1, 4097, 4097, 1, 0, 90, "staged u16 x256 rows 3 of 1 async"},
+                                         Case{2, 64, 64, 1, 0, 90, "staged u8 x256 rows 128 of 1"},
+                                         Case{2, 1024, 1024, 1, 0, 90, "staged u16 x256 rows 8 of 1"},
                                          Case{2, 4096, 4096, 1, 0, 90, "staged u16 x512 rows 2 of 1"},
                                          Case{8, 512, 512, 1, 0, 90, "staged u16 x256 rows 4 of 1"},
-                                         Case{16, 64, 64, 1, 0, 90, "staged u8 x256 rows 16 of 1"}));
+                                         Case{16, 64, 64, 1, 0, 90, "direct u8 x256"},  // rows that stay cached
+                                         Case{16, 1000, 1000, 1, 0, 90, "staged u16 x512 rows 1 of 1"}));
 
 INSTANTIATE_TEST_SUITE_P(
     OtherShapes, Strategies,
@@ -123,6 +124,8 @@ TEST(Choice, SaysWhy) {
             "direct: launches of about 10 rows move 1440 bytes, too few to fill the GPU with staged tiles");
   EXPECT_EQ(reason_for(random_map(36, 36), {.inner = 16}),
             "direct: blocks of 64 bytes move together, so that global memory is read in whole sectors");
+  EXPECT_EQ(reason_for(random_map(36, 36), {.inner = 4}),
+            "direct: blocks of 16 bytes in rows of 576 bytes: the two halves of a sector are used while it is cached");
   EXPECT_EQ(reason_for(Permutation::identity(36), {}),
             "direct: blocks of 144 bytes move together, so that global memory is read in whole sectors");
   EXPECT_EQ(reason_for(random_map(10, 1000), {}),
