@@ -61,6 +61,27 @@ class CaptureTest : public test::KernelTest {
     kernel.launch(over(k_size, stream.get()), y->get(), x->get(), static_cast<unsigned>(k_size));
   }
 
+  /// Releases a kernel while another is being captured; `waiting` libraries then wait to be unloaded. The capture
+  /// survives.
+  void release_in_capture(bool non_blocking, std::size_t waiting) const {
+    auto driver = jit::Driver::open();
+    Kernel kernel = get_scale(2.0F);
+    auto artifact = std::make_shared<const Artifact>(get_scale(31.0F).artifact());
+    auto released = jit::load(driver, artifact, "", {});
+    GpuStream stream(non_blocking);
+    begin(stream, global);
+    launch(kernel, stream);
+    released.clear();
+    EXPECT_EQ(driver->unloads().waiting(), waiting);
+    launch(kernel, stream);
+    Graph graph(stream.get());
+    graph.launch(stream.get());
+    stream.synchronize();
+    EXPECT_EQ(y->read(), times(2.0F, ramp(k_size)));
+    jit::load(driver, artifact, "", {});
+    EXPECT_EQ(driver->unloads().waiting(), 0u);
+  }
+
   std::optional<DeviceArray<float>> x;
   std::optional<DeviceArray<float>> y;
 };
@@ -124,25 +145,13 @@ TEST_F(CaptureTest, LoadingBesideACaptureOfANonBlockingStreamLeavesItIntact) {
   }
 }
 
-TEST_F(CaptureTest, ReleasingAKernelDuringACaptureLeavesItIntact) {
-  auto driver = jit::Driver::open();
-  Kernel kernel = get_scale(2.0F);
-  auto artifact = std::make_shared<const Artifact>(get_scale(31.0F).artifact());
-  for (bool non_blocking : {false, true}) {
-    auto released = jit::load(driver, artifact, "", {});
-    GpuStream stream(non_blocking);
-    begin(stream, global);
-    launch(kernel, stream);
-    released.clear();
-    EXPECT_EQ(driver->unloads().waiting(), non_blocking ? 0u : 1u);
-    launch(kernel, stream);
-    Graph graph(stream.get());
-    graph.launch(stream.get());
-    stream.synchronize();
-    EXPECT_EQ(y->read(), times(2.0F, ramp(k_size)));
-    jit::load(driver, artifact, "", {});
-    EXPECT_EQ(driver->unloads().waiting(), 0u);
-  }
+TEST_F(CaptureTest, AKernelReleasedInACaptureIsUnloadedAfterIt) {
+  release_in_capture(/*non_blocking=*/false, /*waiting=*/1);
+}
+
+// Not under compute-sanitizer, which waits for the device when code is unloaded and so ends the capture by itself.
+TEST_F(CaptureTest, UnloadingBesideACaptureOfANonBlockingStreamLeavesItIntact) {
+  release_in_capture(/*non_blocking=*/true, /*waiting=*/0);
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+#include <thread>
 #include <tuple>
+#include <vector>
 
 #include "jit/driver_api.hpp"
 #include "kiln/error.hpp"
@@ -124,6 +127,51 @@ TEST_F(DriverTest, AFailedQueryNamesTheCall) {
     EXPECT_EQ(error.object(), "device 0");
     EXPECT_EQ(error.result_name(), "CUDA_ERROR_INVALID_VALUE");
   }
+}
+
+// Driver::open is about the process's one driver, so each test has a process of its own. The fake is opened first: it
+// is called libcuda.so.1 too, so the loader then gives it for that name.
+class ProcessDriverDeathTest : public FakeDriverTest {
+ protected:
+  ProcessDriverDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(ProcessDriverDeathTest, IsOpenedAtTheFirstUseAndOnlyOnceAmongThreads) {
+  EXPECT_EXIT(
+      {
+        bool good = !Driver::opened() && fake.calls["cuInit"] == 0;
+        std::vector<std::thread> threads;
+        std::vector<std::shared_ptr<const Driver>> drivers(8);
+        for (auto& driver : drivers) {
+          threads.emplace_back([&driver] { driver = Driver::open(); });
+        }
+        for (std::thread& thread : threads) {
+          thread.join();
+        }
+        for (const auto& driver : drivers) {
+          good = good && driver != nullptr && driver == drivers[0];
+        }
+        std::exit(good && Driver::opened() && fake.calls["cuInit"] == 1 ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(ProcessDriverDeathTest, AFailedAttemptIsNotRemembered) {
+  EXPECT_EXIT(
+      {
+        fake.failures["cuInit"] = k_cuda_no_device;
+        bool failed = false;
+        try {
+          Driver::open();
+        } catch (const Error& error) {
+          failed = error.code() == ErrorCode::no_device;
+        }
+        bool closed = !Driver::opened();
+        fake.failures.clear();
+        Driver::open();
+        std::exit(failed && closed && Driver::opened() ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Fakes, AnyFakeDriverTest, test::both_fakes(), test::fake_name);
