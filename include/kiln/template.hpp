@@ -36,14 +36,14 @@ struct Header {
 
 struct TemplateOptions {
   /// Searched, in order, for headers the template includes. Read once, when the template is made.
-  std::vector<std::filesystem::path> include_dirs;
+  std::vector<std::filesystem::path> include_dirs{};
   /// Headers in memory, by include name; they win over `include_dirs`.
-  std::map<std::string, std::string> headers;
+  std::map<std::string, std::string> headers{};
   /// Further NVRTC options, e.g. "--use_fast_math", "-DWIDTH=4". Include paths are refused: see `include_dirs`.
-  std::vector<std::string> options;
+  std::vector<std::string> options{};
   /// Kernels to make launchable, as C++ name expressions ("scale", "ns::scale<float, 4>"). Empty: those the
   /// template declares.
-  std::vector<std::string> entries;
+  std::vector<std::string> entries{};
 };
 
 /// A CUDA C++ file with declared, typed parameters. Immutable, cheap to copy, safe to use from any thread.

@@ -40,7 +40,7 @@ Given take_apart(std::string_view text) {
 }
 
 /// ptxas may write files and make other kinds of output as well.
-void check_ptxas(std::string_view value) {
+void check_ptxas(std::string_view option, std::string_view value) {
   for (std::string_view reserved : {"-o", "--output-file", "-c", "--compile-only", "-arch", "--gpu-name", "-lib",
                                     "--compile-as-tools-patch", "--input-as-string", "-ias"}) {
     std::size_t at = value.find(reserved);
@@ -48,7 +48,7 @@ void check_ptxas(std::string_view value) {
     std::string_view rest = at == std::string_view::npos ? std::string_view() : value.substr(at + reserved.size());
     bool ends_word = at != std::string_view::npos && (rest.empty() || rest.find_first_of(" =,") == 0);
     if (starts_word && ends_word) {
-      refuse("--ptxas-options=" + std::string(value), "it changes what the assembler reads or writes; leave it out");
+      refuse(option, "it changes what the assembler reads or writes; leave it out");
     }
   }
 }
@@ -81,7 +81,7 @@ CompileArguments compile_arguments(const Source& source, const Target& target) {
     }
     has_standard = has_standard || known->name == "--std";
     if (known->name == "--ptxas-options") {
-      check_ptxas(given.value);
+      check_ptxas(text, given.value);
     }
     bool with_value = known->takes_value || given.has_value;
     own.push_back(with_value ? std::string(known->name) + "=" + std::string(given.value) : std::string(known->name));

@@ -6,12 +6,15 @@
 namespace kiln::jit {
 
 std::optional<std::string> read_text_file(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return std::nullopt;  // can be opened all the same
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return std::nullopt;
   }
   std::string text;
-  std::error_code error;
   std::uintmax_t size = std::filesystem::file_size(path, error);
   if (!error) {
     text.resize(size);

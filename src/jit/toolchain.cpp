@@ -82,11 +82,6 @@ class Search {
   bool found() const { return search_.found.has_value(); }
   NvrtcSearch take() { return std::move(search_); }
 
-  void file(const fs::path& path) {
-    search_.looked_in.push_back(path.string());
-    search_.found = look_at(path);
-  }
-
   void folder(const fs::path& folder) {
     if (found()) {
       return;
@@ -106,8 +101,8 @@ class Search {
     folder(root / "targets/x86_64-linux/lib");
   }
 
-  /// The folders of PyPI wheels below a Python environment: `lib/python3.*/site-packages/nvidia/*/lib`.
-  void python(const fs::path& root) {
+  /// A Python environment: `lib` for conda's own packages, `lib/python3*/site-packages/nvidia` for wheels.
+  void environment(const fs::path& root) {
     if (found()) {
       return;
     }
@@ -125,6 +120,7 @@ class Search {
     for (const fs::path& site : sites) {
       wheels(site / "nvidia");
     }
+    folder(root / "lib");
   }
 
   /// CUDA 13's wheels share a folder, older ones have one of their own.
@@ -139,37 +135,53 @@ class Search {
 
 }  // namespace
 
-NvrtcSearch find_nvrtc(const fs::path& explicit_file) {
-  Search search;
-  if (!explicit_file.empty()) {
-    search.file(explicit_file);
-    return search.take();
-  }
+NvrtcPlaces nvrtc_places() {
+  NvrtcPlaces places;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (auto root = core::environment(variable); root && !search.found()) {
-      search.toolkit(*root);
+    if (auto root = core::environment(variable)) {
+      places.toolkits.emplace_back(*root);
     }
   }
-  search.toolkit("/usr/local/cuda");
+  places.toolkits.emplace_back("/usr/local/cuda");
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    auto root = search.found() ? std::nullopt : core::environment(variable);
-    if (root) {
-      search.python(*root);
-      search.folder(fs::path(*root) / "lib");
+    if (auto root = core::environment(variable)) {
+      places.environments.emplace_back(*root);
     }
   }
-  for (const fs::path& dir : split(KILN_NVRTC_DIRS, ':')) {
-    search.folder(dir);
-    search.wheels(dir / "nvidia");
+  places.configured = split(KILN_NVRTC_DIRS, ':');
+  places.folders = split(core::environment("LD_LIBRARY_PATH").value_or(""), ':');
+  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
+    places.folders.emplace_back(folder);
   }
-  auto loader_path = search.found() ? std::nullopt : core::environment("LD_LIBRARY_PATH");
-  for (const fs::path& dir : split(loader_path.value_or(""), ':')) {
-    search.folder(dir);
+  return places;
+}
+
+NvrtcSearch find_nvrtc_in(const NvrtcPlaces& places) {
+  Search search;
+  for (const fs::path& root : places.toolkits) {
+    search.toolkit(root);
   }
-  for (const char* dir : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
-    search.folder(dir);
+  for (const fs::path& root : places.environments) {
+    search.environment(root);
+  }
+  for (const fs::path& folder : places.configured) {
+    search.folder(folder);
+    search.wheels(folder / "nvidia");
+  }
+  for (const fs::path& folder : places.folders) {
+    search.folder(folder);
   }
   return search.take();
+}
+
+NvrtcSearch find_nvrtc(const fs::path& explicit_file) {
+  if (explicit_file.empty()) {
+    return find_nvrtc_in(nvrtc_places());
+  }
+  NvrtcSearch search;
+  search.looked_in.push_back(explicit_file.string());
+  search.found = look_at(explicit_file);
+  return search;
 }
 
 }  // namespace kiln::jit
