@@ -12,6 +12,11 @@ struct Index3 {
 struct Site {
   const char* file;
   unsigned line;
+
+  /// As a default argument: the place of the call.
+  static constexpr Site here(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+    return {file, line};
+  }
 };
 
 enum class Barrier { plain, count, any, all };

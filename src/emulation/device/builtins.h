@@ -25,9 +25,6 @@ struct DynamicShared {
   }
 };
 
-#define KILN_SITE \
-  ::kiln_emulation::Site { __builtin_FILE(), static_cast<unsigned>(__builtin_LINE()) }
-
 inline unsigned lane() { return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32; }
 
 [[noreturn]] inline void fail(const char* message, Site site) {
@@ -46,14 +43,14 @@ inline void sync_block(Site site) { hooks.barrier(hooks.runner, Barrier::plain, 
 
 using KilnSite = kiln_emulation::Site;
 
-inline void __syncthreads(KilnSite site = KILN_SITE) { kiln_emulation::sync_block(site); }
-inline int __syncthreads_count(int predicate, KilnSite site = KILN_SITE) {
+inline void __syncthreads(KilnSite site = KilnSite::here()) { kiln_emulation::sync_block(site); }
+inline int __syncthreads_count(int predicate, KilnSite site = KilnSite::here()) {
   return kiln_emulation::hooks.barrier(kiln_emulation::hooks.runner, kiln_emulation::Barrier::count, predicate, site);
 }
-inline int __syncthreads_or(int predicate, KilnSite site = KILN_SITE) {
+inline int __syncthreads_or(int predicate, KilnSite site = KilnSite::here()) {
   return kiln_emulation::hooks.barrier(kiln_emulation::hooks.runner, kiln_emulation::Barrier::any, predicate, site);
 }
-inline int __syncthreads_and(int predicate, KilnSite site = KILN_SITE) {
+inline int __syncthreads_and(int predicate, KilnSite site = KilnSite::here()) {
   return kiln_emulation::hooks.barrier(kiln_emulation::hooks.runner, kiln_emulation::Barrier::all, predicate, site);
 }
 
@@ -64,7 +61,7 @@ inline void __threadfence_system() { __asm__ volatile("" ::: "memory"); }
 
 inline void __nanosleep(unsigned) {}
 inline void __prof_trigger(int) {}
-inline void __trap(KilnSite site = KILN_SITE) { kiln_emulation::fail("__trap", site); }
+inline void __trap(KilnSite site = KilnSite::here()) { kiln_emulation::fail("__trap", site); }
 inline void __brkpt() {}
 
 // Time is only known to go on.

@@ -39,33 +39,33 @@ inline T reduce(unsigned mask, T value, const char* call, Site site, Combine com
 
 }  // namespace kiln_emulation
 
-inline void __syncwarp(unsigned mask = 0xffffffffu, KilnSite site = KILN_SITE) {
+inline void __syncwarp(unsigned mask = 0xffffffffu, KilnSite site = KilnSite::here()) {
   kiln_emulation::exchange(mask, 0, "__syncwarp", site);
 }
 inline unsigned __activemask() { return kiln_emulation::hooks.active_lanes(kiln_emulation::hooks.runner); }
 
 template <typename T>
-inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, KilnSite site = KILN_SITE) {
+inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, KilnSite site = KilnSite::here()) {
   const auto* values = kiln_emulation::exchange(mask, kiln_emulation::to_bits(value), "__shfl_sync", site);
   const unsigned segment = kiln_emulation::lane() & ~static_cast<unsigned>(width - 1);
   return kiln_emulation::from_bits<T>(values[segment + (static_cast<unsigned>(source) & (width - 1))]);
 }
 template <typename T>
-inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, KilnSite site = KILN_SITE) {
+inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, KilnSite site = KilnSite::here()) {
   const auto* values = kiln_emulation::exchange(mask, kiln_emulation::to_bits(value), "__shfl_up_sync", site);
   const unsigned lane = kiln_emulation::lane();
   const unsigned in_segment = lane & (width - 1);
   return in_segment < delta ? value : kiln_emulation::from_bits<T>(values[lane - delta]);
 }
 template <typename T>
-inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, KilnSite site = KILN_SITE) {
+inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, KilnSite site = KilnSite::here()) {
   const auto* values = kiln_emulation::exchange(mask, kiln_emulation::to_bits(value), "__shfl_down_sync", site);
   const unsigned lane = kiln_emulation::lane();
   const unsigned in_segment = lane & (width - 1);
   return delta >= width - in_segment ? value : kiln_emulation::from_bits<T>(values[lane + delta]);
 }
 template <typename T>
-inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, KilnSite site = KILN_SITE) {
+inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, KilnSite site = KilnSite::here()) {
   const auto* values = kiln_emulation::exchange(mask, kiln_emulation::to_bits(value), "__shfl_xor_sync", site);
   const unsigned lane = kiln_emulation::lane();
   const unsigned source = lane ^ static_cast<unsigned>(lane_mask);
@@ -73,7 +73,7 @@ inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, 
   return source > last ? value : kiln_emulation::from_bits<T>(values[source]);
 }
 
-inline unsigned __ballot_sync(unsigned mask, int predicate, KilnSite site = KILN_SITE) {
+inline unsigned __ballot_sync(unsigned mask, int predicate, KilnSite site = KilnSite::here()) {
   const auto* values = kiln_emulation::exchange(mask, predicate != 0, "__ballot_sync", site);
   unsigned result = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -81,13 +81,13 @@ inline unsigned __ballot_sync(unsigned mask, int predicate, KilnSite site = KILN
   }
   return result;
 }
-inline int __any_sync(unsigned mask, int predicate, KilnSite site = KILN_SITE) {
+inline int __any_sync(unsigned mask, int predicate, KilnSite site = KilnSite::here()) {
   return kiln_emulation::reduce<int>(mask, predicate != 0, "__any_sync", site, [](int a, int b) { return a | b; });
 }
-inline int __all_sync(unsigned mask, int predicate, KilnSite site = KILN_SITE) {
+inline int __all_sync(unsigned mask, int predicate, KilnSite site = KilnSite::here()) {
   return kiln_emulation::reduce<int>(mask, predicate != 0, "__all_sync", site, [](int a, int b) { return a & b; });
 }
-inline int __uni_sync(unsigned mask, int predicate, KilnSite site = KILN_SITE) {
+inline int __uni_sync(unsigned mask, int predicate, KilnSite site = KilnSite::here()) {
   const auto* values = kiln_emulation::exchange(mask, predicate != 0, "__uni_sync", site);
   for (unsigned lane = 0; lane < 32; ++lane) {
     if ((values[kiln_emulation::k_lanes_taking_part] >> lane & 1) && values[lane] != (predicate != 0)) {
@@ -98,7 +98,7 @@ inline int __uni_sync(unsigned mask, int predicate, KilnSite site = KILN_SITE) {
 }
 
 template <typename T>
-inline unsigned __match_any_sync(unsigned mask, T value, KilnSite site = KILN_SITE) {
+inline unsigned __match_any_sync(unsigned mask, T value, KilnSite site = KilnSite::here()) {
   const unsigned long long own = kiln_emulation::to_bits(value);
   const auto* values = kiln_emulation::exchange(mask, own, "__match_any_sync", site);
   unsigned result = 0;
@@ -110,7 +110,7 @@ inline unsigned __match_any_sync(unsigned mask, T value, KilnSite site = KILN_SI
   return result;
 }
 template <typename T>
-inline unsigned __match_all_sync(unsigned mask, T value, int* predicate, KilnSite site = KILN_SITE) {
+inline unsigned __match_all_sync(unsigned mask, T value, int* predicate, KilnSite site = KilnSite::here()) {
   const unsigned long long own = kiln_emulation::to_bits(value);
   const auto* values = kiln_emulation::exchange(mask, own, "__match_all_sync", site);
   const unsigned taking_part = static_cast<unsigned>(values[kiln_emulation::k_lanes_taking_part]);
@@ -125,7 +125,7 @@ inline unsigned __match_all_sync(unsigned mask, T value, int* predicate, KilnSit
 }
 
 #define KILN_REDUCE(name, type, expression)                                                                           \
-  inline type name(unsigned mask, type value, KilnSite site = KILN_SITE) {                                            \
+  inline type name(unsigned mask, type value, KilnSite site = KilnSite::here()) {                                     \
     return kiln_emulation::reduce<type>(mask, value, #name, site, [](type a, type b) -> type { return expression; }); \
   }
 KILN_REDUCE(__reduce_add_sync, unsigned, a + b)

@@ -1,0 +1,204 @@
+#include "emulated/permutation_case.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "kiln/emulator.hpp"
+#include "kiln/index_map.hpp"
+#include "kiln/source.hpp"
+
+namespace kiln::testing {
+namespace {
+
+constexpr std::size_t k_alignment = 64;
+constexpr std::size_t k_guard_bytes = 256;
+constexpr std::byte k_guard{0xA7};
+
+/// `bytes` bytes at an offset from an aligned address, with guards on both sides. The address sanitizer finds what goes
+/// beyond the guard behind.
+class Buffer {
+ public:
+  Buffer(std::size_t bytes, std::size_t offset)
+      : size_(bytes),
+        front_(k_guard_bytes + offset),
+        memory_(new(std::align_val_t{k_alignment}) std::byte[front_ + bytes + k_guard_bytes]) {
+    std::fill_n(memory_.get(), front_ + bytes + k_guard_bytes, k_guard);
+  }
+  std::byte* data() noexcept { return memory_.get() + front_; }
+  std::size_t size() const noexcept { return size_; }
+  bool guards_intact() const noexcept {
+    const auto intact = [](std::byte value) { return value == k_guard; };
+    const std::byte* end = memory_.get() + front_ + size_;
+    return std::all_of(memory_.get(), memory_.get() + front_, intact) && std::all_of(end, end + k_guard_bytes, intact);
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const noexcept { ::operator delete[](memory, std::align_val_t{k_alignment}); }
+  };
+  std::size_t size_;
+  std::size_t front_;
+  std::unique_ptr<std::byte[], Free> memory_;
+};
+
+/// Bytes that repeat nowhere near: a wrong place shows in a few of them at the latest.
+void fill(Buffer& buffer) {
+  std::uint64_t state = 88172645463325252ULL;
+  for (std::size_t i = 0; i < buffer.size(); ++i) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    buffer.data()[i] = static_cast<std::byte>(state >> 32);
+  }
+}
+
+/// The definition, block by block.
+std::vector<std::byte> expected_of(const PermutationCase& item, const std::byte* x, std::uint64_t rows) {
+  const std::size_t block = item.shape.element_bytes * item.shape.inner;
+  std::vector<std::byte> y(rows * item.sources.size() * block);
+  std::byte* to = y.data();
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    for (const std::uint32_t source : item.sources) {
+      std::memcpy(to, x + (row * item.source_size + source) * block, block);
+      to += block;
+    }
+  }
+  return y;
+}
+
+std::string to_text(const PermutationLaunch& launch) {
+  return std::to_string(launch.rows) + " rows, x at element " + std::to_string(launch.x_offset) + ", y at element " +
+         std::to_string(launch.y_offset) + " from 64 bytes' alignment";
+}
+
+std::optional<std::string> check_launch(const PermutationCase& item, const PermutationLaunch& launch,
+                                        const PermuteGeometry& geometry, const EmulatedKernel& kernel) {
+  const std::size_t block = item.shape.element_bytes * item.shape.inner;
+  Buffer x(launch.rows * item.source_size * block, std::size_t{launch.x_offset} * item.shape.element_bytes);
+  Buffer y(launch.rows * item.sources.size() * block, std::size_t{launch.y_offset} * item.shape.element_bytes);
+  fill(x);
+  const std::vector<std::byte> input(x.data(), x.data() + x.size());
+  void* const y_argument = y.data();
+  const void* const x_argument = x.data();
+  const unsigned long long rows = launch.rows;
+  try {
+    kernel(geometry.launch(launch.rows), y_argument, x_argument, rows);
+  } catch (const std::exception& error) {
+    return to_text(launch) + ": " + error.what();
+  }
+  const std::vector<std::byte> expected = expected_of(item, input.data(), launch.rows);
+  const auto wrong = std::mismatch(expected.begin(), expected.end(), y.data()).first;
+  if (wrong != expected.end()) {
+    const auto at = static_cast<std::size_t>(wrong - expected.begin());
+    const std::size_t row = at / (item.sources.size() * block);
+    return to_text(launch) + ": wrong at byte " + std::to_string(at) + " of " + std::to_string(expected.size()) +
+           ", row " + std::to_string(row) + ", position " + std::to_string(at / block % item.sources.size());
+  }
+  if (!y.guards_intact()) {
+    return to_text(launch) + ": wrote outside y";
+  }
+  if (!x.guards_intact() || !std::equal(input.begin(), input.end(), x.data())) {
+    return to_text(launch) + ": wrote to x or around it";
+  }
+  return std::nullopt;
+}
+
+/// `item` with each one thing made simpler.
+std::vector<PermutationCase> simpler_cases(const PermutationCase& item) {
+  std::vector<PermutationCase> cases;
+  const auto add = [&](auto change) {
+    PermutationCase copy = item;
+    change(copy);
+    cases.push_back(std::move(copy));
+  };
+  const PermutationLaunch& launch = item.launches.front();
+  if (item.sources.size() > 1) {
+    add([](auto& copy) { copy.sources.resize(copy.sources.size() / 2); });
+    add([](auto& copy) {
+      copy.sources.erase(copy.sources.begin(),
+                         copy.sources.begin() + static_cast<std::ptrdiff_t>(copy.sources.size() / 2));
+    });
+    add([](auto& copy) { copy.sources.pop_back(); });
+  }
+  const std::uint64_t needed = *std::max_element(item.sources.begin(), item.sources.end()) + std::uint64_t{1};
+  if (needed < item.source_size) {
+    add([&](auto& copy) { copy.source_size = needed; });
+  }
+  if (launch.rows > 1) {
+    add([](auto& copy) { copy.launches.front().rows = 1; });
+    add([](auto& copy) { copy.launches.front().rows /= 2; });
+    add([](auto& copy) { copy.launches.front().rows -= 1; });
+  }
+  if (launch.x_offset != 0) {
+    add([](auto& copy) { copy.launches.front().x_offset = 0; });
+  }
+  if (launch.y_offset != 0) {
+    add([](auto& copy) { copy.launches.front().y_offset = 0; });
+  }
+  if (item.shape.inner > 1) {
+    add([](auto& copy) { copy.shape.inner = 1; });
+  }
+  return cases;
+}
+
+}  // namespace
+
+std::optional<std::string> check_permutation(const PermutationCase& item, PermutationCoverage* coverage) {
+  const IndexMap map(std::span<const std::uint32_t>(item.sources), item.source_size);
+  const PermuteRequest request = plan_permute(map, item.shape, item.target);
+  const EmulatedKernel kernel(instantiate(request.tmpl, request.values), item.target);
+  if (!request.table.empty()) {
+    kernel.set_data(request.module_data());
+  }
+  const std::vector<PermutationLaunch> launches =
+      item.launches.empty() ? launches_for(item, request.geometry) : item.launches;
+  if (coverage != nullptr) {
+    *coverage = {request.strategy, !request.table.empty(), launches.size()};
+  }
+  for (const PermutationLaunch& launch : launches) {
+    if (auto wrong = check_launch(item, launch, request.geometry, kernel)) {
+      const auto fails = [](const PermutationCase& smaller) { return check_permutation(smaller).has_value(); };
+      if (!item.launches.empty()) {
+        return wrong;
+      }
+      PermutationCase failing = item;
+      failing.launches = {launch};
+      return *wrong + "\n  of " + to_text(failing) + "\n  at its least: " + to_text(minimise(failing, fails));
+    }
+  }
+  return std::nullopt;
+}
+
+PermutationCase minimise(PermutationCase item, const std::function<bool(const PermutationCase&)>& fails, int tries) {
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for (PermutationCase& candidate : simpler_cases(item)) {
+      if (tries-- <= 0) {
+        return item;
+      }
+      if (fails(candidate)) {
+        item = std::move(candidate);
+        smaller = true;
+        break;
+      }
+    }
+  }
+  return item;
+}
+
+std::string to_text(const PermutationCase& item) {
+  std::string map;
+  for (std::size_t i = 0; i < std::min<std::size_t>(item.sources.size(), 100); ++i) {
+    map += (i == 0 ? "" : ",") + std::to_string(item.sources[i]);
+  }
+  return item.kind + " of " + std::to_string(item.sources.size()) + " from " + std::to_string(item.source_size) +
+         ", elements of " + std::to_string(item.shape.element_bytes) + " bytes, inner " +
+         std::to_string(item.shape.inner) + ", typical rows " + std::to_string(item.shape.typical_rows) + ", " +
+         item.target.text() + (item.launches.empty() ? "" : ", " + to_text(item.launches.front())) + ", map [" + map +
+         (item.sources.size() > 100 ? ",…]" : "]");
+}
+
+}  // namespace kiln::testing

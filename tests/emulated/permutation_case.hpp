@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kiln/permuter.hpp"
+#include "kiln/target.hpp"
+
+namespace kiln::testing {
+
+/// One launch of a permutation's kernel. Offsets are in elements, from an address that is aligned to 64 bytes.
+struct PermutationLaunch {
+  std::uint64_t rows = 1;
+  unsigned x_offset = 0;
+  unsigned y_offset = 0;
+};
+
+/// One kernel, and the launches that it is checked with.
+struct PermutationCase {
+  std::string kind;  ///< of map: for people
+  std::vector<std::uint32_t> sources;
+  std::uint64_t source_size = 0;
+  PermuteShape shape;
+  Target target;
+  std::vector<PermutationLaunch> launches;
+};
+
+/// What a case took: to be sure that the generator reaches what it should.
+struct PermutationCoverage {
+  std::string strategy;
+  bool module_data = false;
+  std::size_t launches = 0;
+};
+
+/// Case `number` of an endless, fixed sequence.
+PermutationCase generate_permutation_case(std::uint64_t number);
+
+/// A launch list that takes the kernel's tiles, edges and misalignments in turn, for a kernel of this geometry.
+std::vector<PermutationLaunch> launches_for(const PermutationCase& item, const PermuteGeometry& geometry);
+
+/// Runs the kernel that plan_permute makes in the emulator and compares y, byte by byte, with the definition
+/// y[o, j, i] = x[o, map[j], i], and the bytes around both buffers with what they were. Tells what is wrong; `coverage`
+/// may be null.
+std::optional<std::string> check_permutation(const PermutationCase& item, PermutationCoverage* coverage = nullptr);
+
+/// A smaller case that `fails` too: fewer rows, aligned buffers, one element at a time, a shorter map. Tries at most
+/// `tries` cases.
+PermutationCase minimise(PermutationCase item, const std::function<bool(const PermutationCase&)>& fails,
+                         int tries = 60);
+
+/// A case as text, with the whole map if it is short.
+std::string to_text(const PermutationCase& item);
+
+}  // namespace kiln::testing

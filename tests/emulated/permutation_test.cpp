@@ -1,0 +1,115 @@
+// The permutation's templates, as their kernels are made, against the definition.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "emulated/permutation_case.hpp"
+#include "emulation/sanitizers.hpp"
+#include "support/emulation_batch.hpp"
+
+namespace kiln {
+namespace {
+
+using testing::PermutationCase;
+using testing::PermutationCoverage;
+
+// Kernels, each with eight launches. The sanitizers take several times as long for one.
+constexpr std::size_t k_kernels = emulation::sanitizers::k_address ? 150 : 480;
+
+TEST(EmulatedPermutation, GeneratedCasesFollowTheDefinition) {
+  std::mutex mutex;  // guards the counts
+  std::map<std::string, std::size_t> kernels;
+  std::size_t launches = 0;
+  const auto failures = testing::run_batch(k_kernels, [&](std::size_t number) {
+    PermutationCoverage coverage;
+    auto wrong = testing::check_permutation(testing::generate_permutation_case(number), &coverage);
+    const std::scoped_lock lock(mutex);
+    ++kernels[coverage.strategy];
+    launches += coverage.launches;
+    return wrong;
+  });
+  EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
+  EXPECT_EQ(launches, 8 * k_kernels);
+  EXPECT_GE(kernels["direct"], k_kernels / 5);
+  EXPECT_GE(kernels["staged"], k_kernels / 5);
+}
+
+PermutationCase case_of(std::string kind, std::uint64_t size, const char* target) {
+  PermutationCase item;
+  item.kind = std::move(kind);
+  item.source_size = size;
+  item.target = Target::parse(target);
+  item.sources.resize(size);
+  for (std::uint64_t j = 0; j < size; ++j) {
+    item.sources[j] = static_cast<std::uint32_t>((j * 40503 + 7) % size);
+  }
+  return item;
+}
+
+TEST(EmulatedPermutation, LongRowsFollowTheDefinition) {
+  struct Long {
+    std::uint64_t size;
+    unsigned element_bytes;
+    const char* target;
+    const char* strategy;
+    bool module_data;
+  };
+  const std::vector<Long> items = {{16384, 4, "sm_90", "staged", false},  {50000, 4, "sm_90", "staged", false},
+                                   {28672, 8, "sm_100", "staged", false}, {14000, 16, "sm_90a", "staged", false},
+                                   {65536, 1, "sm_90", "staged", false},  {50000, 2, "sm_80", "staged", false},
+                                   {16384, 8, "sm_80", "staged", false},  {50000, 4, "sm_80", "direct", false},
+                                   {65536, 4, "sm_120", "direct", false}, {65537, 2, "sm_90", "direct", true},
+                                   {100003, 4, "sm_90", "direct", true},  {70001, 16, "sm_75", "direct", true}};
+  const auto failures = testing::run_batch(items.size(), [&](std::size_t number) {
+    const Long& expected = items[number];
+    PermutationCase item = case_of("spread", expected.size, expected.target);
+    item.shape.element_bytes = expected.element_bytes;
+    item.launches = {{1, 0, 0}, {3, 1, 0}, {2, 0, 3}};
+    PermutationCoverage coverage;
+    auto wrong = testing::check_permutation(item, &coverage);
+    EXPECT_EQ(coverage.strategy, expected.strategy) << testing::to_text(item);
+    EXPECT_EQ(coverage.module_data, expected.module_data) << testing::to_text(item);
+    return wrong;
+  });
+  EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
+}
+
+TEST(EmulatedPermutation, EveryElementSizeTakesEveryAlignment) {
+  const std::vector<unsigned> sizes = {1, 2, 4, 8, 16};
+  const auto failures = testing::run_batch(2 * sizes.size(), [&](std::size_t number) {
+    PermutationCase item = case_of("spread", 37, "sm_90");
+    item.shape.element_bytes = sizes[number / 2];
+    item.shape.typical_rows = number % 2;
+    for (unsigned offset = 0; offset < std::max(16 / item.shape.element_bytes, 1U); ++offset) {
+      item.launches.push_back({50, offset, 0});
+      item.launches.push_back({50, 0, offset});
+      item.launches.push_back({51, offset, offset});
+    }
+    return testing::check_permutation(item);
+  });
+  EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
+}
+
+TEST(MinimisePermutation, KeepsWhatMakesItFail) {
+  PermutationCase item = case_of("spread", 1000, "sm_90");
+  item.shape.inner = 3;
+  item.launches = {{77, 2, 3}};
+  const auto fails = [](const PermutationCase& smaller) {
+    const auto& sources = smaller.sources;
+    return std::find(sources.begin(), sources.end(), 510U) != sources.end() && smaller.launches.front().y_offset != 0;
+  };
+  ASSERT_TRUE(fails(item));
+  const PermutationCase least = testing::minimise(item, fails, 1000);
+  EXPECT_EQ(least.sources, (std::vector<std::uint32_t>{510}));
+  EXPECT_EQ(least.source_size, 511U);
+  EXPECT_EQ(least.shape.inner, 1U);
+  EXPECT_EQ(least.launches.front().rows, 1U);
+  EXPECT_EQ(least.launches.front().x_offset, 0U);
+  EXPECT_EQ(least.launches.front().y_offset, 3U);
+}
+
+}  // namespace
+}  // namespace kiln
