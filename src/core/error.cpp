@@ -6,19 +6,32 @@ namespace kiln {
 
 const char* name_of(ErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::invalid_argument: return "invalid_argument";
-    case ErrorCode::template_invalid: return "template_invalid";
-    case ErrorCode::compile_failed: return "compile_failed";
-    case ErrorCode::unsupported_target: return "unsupported_target";
-    case ErrorCode::file_unreadable: return "file_unreadable";
-    case ErrorCode::nvrtc_unavailable: return "nvrtc_unavailable";
-    case ErrorCode::driver_unavailable: return "driver_unavailable";
-    case ErrorCode::no_device: return "no_device";
-    case ErrorCode::driver_failed: return "driver_failed";
-    case ErrorCode::store_failed: return "store_failed";
-    case ErrorCode::strict_miss: return "strict_miss";
-    case ErrorCode::capture_active: return "capture_active";
-    case ErrorCode::host_compiler: return "host_compiler";
+    case ErrorCode::invalid_argument:
+      return "invalid_argument";
+    case ErrorCode::template_invalid:
+      return "template_invalid";
+    case ErrorCode::compile_failed:
+      return "compile_failed";
+    case ErrorCode::unsupported_target:
+      return "unsupported_target";
+    case ErrorCode::file_unreadable:
+      return "file_unreadable";
+    case ErrorCode::nvrtc_unavailable:
+      return "nvrtc_unavailable";
+    case ErrorCode::driver_unavailable:
+      return "driver_unavailable";
+    case ErrorCode::no_device:
+      return "no_device";
+    case ErrorCode::driver_failed:
+      return "driver_failed";
+    case ErrorCode::store_failed:
+      return "store_failed";
+    case ErrorCode::strict_miss:
+      return "strict_miss";
+    case ErrorCode::capture_active:
+      return "capture_active";
+    case ErrorCode::host_compiler:
+      return "host_compiler";
   }
   return "unknown";
 }

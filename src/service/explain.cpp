@@ -15,6 +15,21 @@ std::string shortened(std::string_view text) {
   return text.size() <= k_most_shown ? std::string(text) : std::string(text.substr(0, k_most_shown - 3)) + "...";
 }
 
+/// The fields of a spec, the target before the options: an option that follows from the target is then never named in
+/// its place.
+std::vector<cache::SpecField> fields_of(std::string_view spec) {
+  std::vector<cache::SpecField> fields = cache::parse_spec(spec);
+  auto has_label = [](std::string_view label) {
+    return [label](const cache::SpecField& field) { return field.label == label; };
+  };
+  auto option = std::find_if(fields.begin(), fields.end(), has_label("option"));
+  auto target = std::find_if(option, fields.end(), has_label("target"));
+  if (target != fields.end()) {
+    std::rotate(option, target, target + 1);
+  }
+  return fields;
+}
+
 struct Difference {
   std::size_t equal_fields = 0;  ///< before the first that differs: the more, the nearer
   std::string field;
@@ -67,7 +82,7 @@ Explanation Service::explain(const Template& tmpl, const Values& values, const T
   Query query;
   query.template_name = request.source.name;
   query.limit = k_most_compared;
-  std::vector<cache::SpecField> ours = cache::parse_spec(request.spec);
+  std::vector<cache::SpecField> ours = fields_of(request.spec);
   std::optional<Difference> nearest;
   for (const Entry& entry : this->query(query)) {
     std::vector<Artifact> artifacts = state.store.find_by_prefix(entry.key.text());
@@ -81,7 +96,7 @@ Explanation Service::explain(const Template& tmpl, const Values& values, const T
         difference.ours = installed->text();
       }
     } else {
-      difference = first_difference(ours, cache::parse_spec(artifacts.front().spec));
+      difference = first_difference(ours, fields_of(artifacts.front().spec));
     }
     if (!nearest || difference.equal_fields > nearest->equal_fields) {
       nearest = difference;

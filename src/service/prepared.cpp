@@ -24,7 +24,8 @@ Prepared Service::prepare(const Template& tmpl, const Values& values, const Targ
 
 Kernel Prepared::get() const {
   jit::ContextId context = jit::Driver::open()->current_context();
-  // Only tried: in a child of fork() the lock may belong to a thread that exists no more, and the long way is right too.
+  // Only tried: in a child of fork() the lock may belong to a thread that exists no more, and the long way is right
+  // too.
   if (std::unique_lock lock(state_->mutex, std::try_to_lock); lock && state_->kernel && state_->context == context) {
     return *state_->kernel;
   }

@@ -44,11 +44,16 @@ std::chrono::milliseconds lease_wait(std::chrono::milliseconds most, std::option
 
 const char* name_of(Outcome outcome) noexcept {
   switch (outcome) {
-    case Outcome::compiled: return "compiled";
-    case Outcome::memory: return "memory";
-    case Outcome::disk: return "disk";
-    case Outcome::pack: return "pack";
-    case Outcome::miss: return "miss";
+    case Outcome::compiled:
+      return "compiled";
+    case Outcome::memory:
+      return "memory";
+    case Outcome::disk:
+      return "disk";
+    case Outcome::pack:
+      return "pack";
+    case Outcome::miss:
+      return "miss";
   }
   return "unknown";
 }

@@ -22,7 +22,8 @@ using core::environment;
 std::uint64_t read_size(const char* name, std::string_view text) {
   std::optional<std::uint64_t> size = parse_size(text);
   if (!size) {
-    refuse(name, text, "give a number of bytes, or one with K, M, G or T (powers of 1024), for example 512M; 0 for no cap");
+    refuse(name, text,
+           "give a number of bytes, or one with K, M, G or T (powers of 1024), for example 512M; 0 for no cap");
   }
   return *size;
 }

@@ -28,8 +28,8 @@ TEST(Target, SuffixesAreDistinct) {
 }
 
 TEST(Target, RefusesWhatIsNotWellFormedAndNamesIt) {
-  for (const char* text : {"", "sm_", "sm_9", "sm_090", "sm_-90", "sm_90b", "sm_90af", "sm90", "SM_90", "sm_90 ", "compute_",
-                           "sm_99999999999999", "sm_ 90", "sm_+90"}) {
+  for (const char* text : {"", "sm_", "sm_9", "sm_090", "sm_-90", "sm_90b", "sm_90af", "sm90", "SM_90", "sm_90 ",
+                           "compute_", "sm_99999999999999", "sm_ 90", "sm_+90"}) {
     try {
       Target::parse(text);
       FAIL() << "accepted '" << text << "'";
