@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <set>
+#include <mutex>
 
-#include "cache/eviction.hpp"
+#include "cache/compression.hpp"
 #include "cache/pack_layer.hpp"
 #include "cache/user_layer.hpp"
 
@@ -39,47 +39,90 @@ std::vector<RowVersion>::const_iterator choose(const std::vector<RowVersion>& ve
   return std::ranges::max_element(versions, {}, &RowVersion::created);
 }
 
+/// A decompressor's working memory is too large to be had from the system for each look-up: they are used again.
+class Decompressors {
+ public:
+  std::unique_ptr<Decompressor> take() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        std::unique_ptr<Decompressor> decompressor = std::move(free_.back());
+        free_.pop_back();
+        return decompressor;
+      }
+    }
+    return std::make_unique<Decompressor>();
+  }
+  void give_back(std::unique_ptr<Decompressor> decompressor) {
+    std::lock_guard lock(mutex_);
+    if (free_.size() < k_kept) {
+      free_.push_back(std::move(decompressor));
+    }
+  }
+
+ private:
+  static constexpr std::size_t k_kept = 8;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Decompressor>> free_;
+};
+
+/// One look-up as the layers see it.
+struct Request {
+  const Key& key;
+  std::string_view spec;
+  InstalledCompiler& installed;
+  Decompressors& decompressors;
+};
+
+std::optional<Artifact> unpack(const Row& row, Decompressors& decompressors) {
+  std::unique_ptr<Decompressor> decompressor = decompressors.take();
+  std::optional<Artifact> artifact = to_artifact(row, *decompressor);
+  decompressors.give_back(std::move(decompressor));
+  return artifact;
+}
+
 struct Look {
   std::optional<Artifact> artifact;
   bool damaged = false;
 };
 
-Look look(Layer& layer, const Key& key, std::string_view spec, InstalledCompiler& installed, bool last_look) {
-  Found found = layer.find(to_digest(key));
-  auto version = choose(found.versions, layer.policy(), installed);
+Look look(Layer& layer, const Request& request, bool last_look) {
+  Digest key = to_digest(request.key);
+  Found found = layer.find(key);
+  auto version = choose(found.versions, layer.policy(), request.installed);
   if (version == found.versions.end()) {
     return {};
   }
   std::optional<Row> row = std::move(found.first);
   if (!row || row->id != version->id) {
-    row = layer.find(to_digest(key), version->compiler);
+    row = layer.find(key, version->compiler);
   }
   if (!row) {
     return {};
   }
-  std::optional<Artifact> artifact = to_artifact(*row);
-  if (!artifact || artifact->key != key) {
+  std::optional<Artifact> artifact = unpack(*row, request.decompressors);
+  if (!artifact || artifact->key != request.key) {
     if (last_look) {
       layer.damaged(*row);
     }
     return {std::nullopt, true};
   }
-  if (artifact->spec != spec) {
+  if (artifact->spec != request.spec) {
     return {};  // another request with the same key: a miss, never a wrong kernel
   }
   layer.hit(*row);
   return {std::move(artifact), false};
 }
 
-std::optional<Artifact> get_from(Layer& layer, const Key& key, std::string_view spec, InstalledCompiler& installed) {
-  Look first = look(layer, key, spec, installed, false);
+std::optional<Artifact> get_from(Layer& layer, const Request& request) {
+  Look first = look(layer, request, false);
   if (first.artifact) {
     return std::move(first.artifact);
   }
   if (!layer.look_closer() && !first.damaged) {
     return std::nullopt;
   }
-  return look(layer, key, spec, installed, true).artifact;
+  return look(layer, request, true).artifact;
 }
 
 }  // namespace
@@ -87,6 +130,7 @@ std::optional<Artifact> get_from(Layer& layer, const Key& key, std::string_view 
 struct LayeredStore::State {
   std::vector<std::unique_ptr<Layer>> layers;  ///< in look-up order
   UserLayer* user = nullptr;                   ///< the last of them, if there is one
+  Decompressors decompressors;
   std::uint64_t max_bytes = 0;
   std::atomic<std::uint64_t> puts{0};
   std::atomic<std::uint64_t> puts_lost{0};
@@ -109,8 +153,9 @@ LayeredStore::~LayeredStore() = default;
 std::optional<Hit> LayeredStore::get(const Key& key, std::string_view spec,
                                      const std::function<CompilerPolicy()>& policy) {
   InstalledCompiler installed(policy);
+  Request request{key, spec, installed, state_->decompressors};
   for (const std::unique_ptr<Layer>& layer : state_->layers) {
-    std::optional<Artifact> artifact = get_from(*layer, key, spec, installed);
+    std::optional<Artifact> artifact = get_from(*layer, request);
     if (artifact) {
       return Hit{std::move(*artifact), layer->is_pack(), layer->name()};
     }

@@ -176,6 +176,11 @@ std::optional<Row> to_row(const Artifact& artifact, std::int64_t now) {
 }
 
 std::optional<Artifact> to_artifact(const Row& row) {
+  Decompressor decompressor;
+  return to_artifact(row, decompressor);
+}
+
+std::optional<Artifact> to_artifact(const Row& row, Decompressor& decompressor) {
   if (checksum_of(row) != row.checksum) {
     return std::nullopt;
   }
@@ -183,7 +188,6 @@ std::optional<Artifact> to_artifact(const Row& row) {
   std::optional<Target> target = to_target(row.target);
   std::optional<ImageKind> kind = to_image_kind(row.kind);
   std::optional<std::vector<EntryPoint>> entries = to_entries(row.entries);
-  Decompressor decompressor;
   std::optional<std::string> spec = decompressor.text(row.spec);
   std::optional<std::string> ptx = decompressor.text(row.ptx);
   std::optional<std::vector<std::byte>> image = decompressor.bytes(row.image);

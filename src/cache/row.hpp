@@ -13,6 +13,8 @@
 /// Artifacts as they are stored. Pure functions of values; bytes from a database may be anything.
 namespace kiln::cache {
 
+class Decompressor;
+
 /// One row of `artifacts`, its columns as stored: spec, PTX and image are zstd frames.
 struct Row {
   std::int64_t id = 0;
@@ -61,6 +63,7 @@ std::optional<Row> to_row(const Artifact& artifact, std::int64_t now);
 
 /// The artifact of a row, or nothing if the row is damaged: wrong checksum, malformed column, image of the wrong size
 /// or not an ELF file.
+std::optional<Artifact> to_artifact(const Row& row, Decompressor& decompressor);
 std::optional<Artifact> to_artifact(const Row& row);
 
 }  // namespace kiln::cache

@@ -121,6 +121,28 @@ void create_tables(Database& database, std::string_view kind) {
   database.execute(("PRAGMA user_version = " + std::to_string(versions)).c_str());
 }
 
+std::string get_meta(Database& database, std::string_view key) {
+  Loan get = database.use(k_get_meta);
+  get->bind(1, key);
+  return get->step() ? std::string(get->text(0)) : std::string();
+}
+
+/// The format stands in the file's header and in `meta`. A header that alone claims a newer one is damaged; where
+/// `meta` does not tell, it is believed, since a newer database must not be touched.
+FileHeader confirm(Database& database, FileHeader header) {
+  if (header.kind != FileHeader::Kind::newer) {
+    return header;
+  }
+  try {
+    if (get_meta(database, "format") == std::to_string(k_format_version)) {
+      return {FileHeader::Kind::foreign, 0, "has a damaged header"};
+    }
+  } catch (const SqliteError&) {
+    // A newer format may have no `meta`.
+  }
+  return header;
+}
+
 }  // namespace
 
 FileHeader header_of_file(Database& database) {
@@ -133,12 +155,14 @@ FileHeader header_of_file(Database& database) {
   }
   HeaderBytes header{};
   database.read_file(std::as_writable_bytes(std::span(header)));
-  return judge(header, file_size);
+  return confirm(database, judge(header, file_size));
 }
 
 FileHeader header_of(Database& database) {
-  return judge_versions(static_cast<std::uint32_t>(database.integer("PRAGMA application_id")),
-                        database.integer("PRAGMA user_version"), database.integer(k_count_tables) == 0);
+  auto application_id = static_cast<std::uint32_t>(database.integer("PRAGMA application_id"));
+  std::int64_t versions = database.integer("PRAGMA user_version");
+  bool has_no_tables = database.integer(k_count_tables) == 0;
+  return confirm(database, judge_versions(application_id, versions, has_no_tables));
 }
 
 void create_user_schema(Database& database, JournalMode journal) {
@@ -160,9 +184,7 @@ void create_pack_schema(Database& database, PackPolicy policy) {
 }
 
 PackPolicy read_pack_policy(Database& database) {
-  Loan get = database.use(k_get_meta);
-  get->bind(1, std::string_view("policy"));
-  std::string policy = get->step() ? std::string(get->text(0)) : std::string();
+  std::string policy = get_meta(database, "policy");
   if (policy != "any" && policy != "same") {
     throw SqliteError(SqliteFault::content, 0, "is not a pack: it names no policy");
   }

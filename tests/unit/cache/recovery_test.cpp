@@ -1,0 +1,425 @@
+// What happens to the user database, and what follows from it: at worst a recompile.
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include "cache/layered_store.hpp"
+#include "cache/sqlite.hpp"
+#include "cache_fixture.hpp"
+
+namespace kiln::cache {
+namespace {
+
+using namespace testing;
+
+class RecoveryTest : public ::testing::Test {
+ protected:
+  ServiceOptions options() {
+    ServiceOptions options;
+    options.cache_dir = folder_.path() / "cache";
+    options.busy_wait = std::chrono::milliseconds(50);
+    options.log = messages_.callback();
+    return options;
+  }
+  std::filesystem::path database() const { return folder_.path() / "cache" / "kiln.db"; }
+  std::filesystem::path beside(const char* suffix) const { return database().string() + suffix; }
+  void make(int rows) {
+    LayeredStore store(options());
+    for (int i = 0; i < rows; ++i) {
+      ASSERT_TRUE(store.put(sample_artifact(i)));
+    }
+  }
+  void execute(const char* sql) {
+    Database::open(database(), Database::Access::build, std::chrono::milliseconds(0)).execute(sql);
+  }
+  /// Puts the file back as it was, and nothing beside it.
+  void restore(const std::string& content) {
+    for (const auto& file : std::filesystem::directory_iterator(database().parent_path())) {
+      std::filesystem::remove(file);
+    }
+    write_file(database(), content);
+  }
+  /// A request is served whatever the database is, and the cache works again afterwards.
+  void expect_usable(int number) {
+    Artifact artifact = sample_artifact(number);
+    LayeredStore store(options());
+    std::optional<Hit> hit = get(store, artifact);
+    if (hit) {
+      ASSERT_TRUE(same(hit->artifact, artifact));
+    } else {
+      ASSERT_TRUE(store.put(artifact));
+      hit = get(store, artifact);
+      ASSERT_TRUE(hit);
+      ASSERT_TRUE(same(hit->artifact, artifact));
+    }
+    LayeredStore another(options());
+    ASSERT_TRUE(get(another, artifact));
+  }
+
+  TemporaryFolder folder_;
+  Messages messages_;
+};
+
+TEST_F(RecoveryTest, AnyFlippedByteIsFoundOrDoesNotMatter) {
+  make(2);
+  std::string sound = read_file(database());
+  ASSERT_GT(sound.size(), 20000U);
+  std::size_t step = 1;
+  int misses = 0;
+  for (std::size_t at = 0; at < sound.size(); at += step) {
+    step = at < 128 ? 1 : 41;  // a prime: each kind of place in a page is met
+    std::string spoiled = sound;
+    spoiled[at] = static_cast<char>(spoiled[at] ^ 0x41);
+    restore(spoiled);
+    Artifact artifact = sample_artifact(1);
+    {
+      LayeredStore store(options());
+      std::optional<Hit> hit = get(store, artifact);
+      ASSERT_TRUE(!hit || same(hit->artifact, artifact)) << "byte " << at;
+      misses += hit ? 0 : 1;
+      if (hit) {
+        continue;
+      }
+    }
+    expect_usable(1);
+    ASSERT_FALSE(HasFatalFailure()) << "byte " << at;
+  }
+  EXPECT_GT(misses, 100) << "the flips reached the row";
+}
+
+TEST_F(RecoveryTest, AnyTruncationIsFoundOrDoesNotMatter) {
+  make(2);
+  std::string sound = read_file(database());
+  for (std::size_t size = 0; size < sound.size(); size += 512) {
+    restore(sound.substr(0, size));
+    expect_usable(1);
+    ASSERT_FALSE(HasFatalFailure()) << "size " << size;
+  }
+}
+
+TEST_F(RecoveryTest, ADamagedRowIsDroppedAndCounted) {
+  make(2);
+  execute("UPDATE artifacts SET image = zeroblob(100) WHERE template = 'sample1.cu'");
+  LayeredStore store(options());
+  EXPECT_FALSE(get(store, sample_artifact(1)));
+  EXPECT_EQ(stats_of(store).corrupt_dropped, 1U);
+  EXPECT_EQ(messages_.count_with("sample1.cu"), 1U);
+  EXPECT_FALSE(store.contains(sample_artifact(1).key));
+  EXPECT_TRUE(get(store, sample_artifact(0)));
+  EXPECT_TRUE(store.put(sample_artifact(1)));
+  EXPECT_TRUE(get(store, sample_artifact(1)));
+}
+
+TEST_F(RecoveryTest, WhatIsNoDatabaseIsMovedAside) {
+  make(1);
+  restore("this is no database at all, but it is long enough to have a header of a hundred bytes, and then some more.");
+  LayeredStore store(options());
+  EXPECT_FALSE(get(store, sample_artifact(0)));
+  EXPECT_TRUE(store.put(sample_artifact(0)));
+  EXPECT_TRUE(get(store, sample_artifact(0)));
+  EXPECT_TRUE(std::filesystem::exists(beside(".corrupt-1")));
+  EXPECT_EQ(stats_of(store).corrupt_dropped, 1U);
+  EXPECT_EQ(messages_.count_with("moved aside"), 1U);
+}
+
+TEST_F(RecoveryTest, AtMostTwoDamagedDatabasesAreKept) {
+  make(1);
+  for (int i = 0; i < 5; ++i) {
+    write_file(database(), "no database, number " + std::to_string(i) + std::string(200, '.'));
+    expect_usable(0);
+  }
+  EXPECT_TRUE(std::filesystem::exists(beside(".corrupt-1")));
+  EXPECT_TRUE(std::filesystem::exists(beside(".corrupt-2")));
+  EXPECT_FALSE(std::filesystem::exists(beside(".corrupt-3")));
+}
+
+TEST_F(RecoveryTest, AnotherProgramsDatabaseIsMovedAside) {
+  make(1);
+  std::filesystem::remove(database());
+  execute("CREATE TABLE theirs(x); PRAGMA application_id = 7");
+  std::filesystem::permissions(database(), std::filesystem::perms(0600));
+  expect_usable(0);
+  EXPECT_TRUE(std::filesystem::exists(beside(".corrupt-1")));
+}
+
+TEST_F(RecoveryTest, ANewerFormatIsLeftAlone) {
+  make(1);
+  execute("PRAGMA journal_mode = DELETE; PRAGMA user_version = 2002; UPDATE meta SET value = 2 WHERE key = 'format'");
+  std::string before = read_file(database());
+  LayeredStore store(options());
+  EXPECT_FALSE(get(store, sample_artifact(0)));
+  EXPECT_FALSE(store.put(sample_artifact(0)));
+  EXPECT_EQ(read_file(database()), before);
+  EXPECT_EQ(messages_.count_with("newer Kiln"), 1U);
+  Stats stats = stats_of(store);
+  EXPECT_EQ(stats.degraded, 1U);
+  EXPECT_EQ(stats.puts_lost, 1U);
+  EXPECT_NE(stats.layers.at(0).trouble.find("format 2"), std::string::npos);
+}
+
+TEST_F(RecoveryTest, ANewerFormatThatStillFitsIsUsed) {
+  make(1);
+  execute("PRAGMA user_version = 2001; UPDATE meta SET value = 2 WHERE key = 'format'");
+  LayeredStore store(options());
+  EXPECT_TRUE(get(store, sample_artifact(0)));
+  EXPECT_TRUE(store.put(sample_artifact(1)));
+}
+
+TEST_F(RecoveryTest, DeletedUnderARunningProcess) {
+  LayeredStore store(options());
+  ASSERT_TRUE(store.put(sample_artifact(0)));
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    std::filesystem::remove(beside(suffix));
+  }
+  ASSERT_TRUE(store.put(sample_artifact(1)));
+  EXPECT_TRUE(get(store, sample_artifact(1)));
+  EXPECT_TRUE(std::filesystem::exists(database()));
+  LayeredStore another(options());
+  EXPECT_TRUE(get(another, sample_artifact(1)));
+}
+
+TEST_F(RecoveryTest, TheWholeDirectoryDeletedUnderARunningProcess) {
+  LayeredStore store(options());
+  ASSERT_TRUE(store.put(sample_artifact(0)));
+  std::filesystem::remove_all(database().parent_path());
+  ASSERT_TRUE(store.put(sample_artifact(1)));
+  LayeredStore another(options());
+  EXPECT_TRUE(get(another, sample_artifact(1)));
+}
+
+TEST_F(RecoveryTest, ReplacedUnderARunningProcess) {
+  make(3);
+  std::string with_three = read_file(database());
+  std::filesystem::remove_all(database().parent_path());
+  LayeredStore store(options());
+  ASSERT_TRUE(store.put(sample_artifact(9)));
+  std::filesystem::remove(beside("-wal"));
+  std::filesystem::remove(beside("-shm"));
+  write_file(beside(".other"), with_three);
+  std::filesystem::rename(beside(".other"), database());
+  EXPECT_TRUE(get(store, sample_artifact(2))) << "found in the database that is there now";
+}
+
+TEST_F(RecoveryTest, TruncatedUnderARunningProcess) {
+  LayeredStore store(options());
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_TRUE(store.put(sample_artifact(i)));
+  }
+  ASSERT_EQ(::truncate(database().c_str(), 0), 0);
+  for (int i = 0; i < 30; ++i) {
+    Artifact artifact = sample_artifact(i);
+    std::optional<Hit> hit = get(store, artifact);
+    EXPECT_TRUE(!hit || same(hit->artifact, artifact));
+  }
+  store.put(sample_artifact(40));
+  ASSERT_TRUE(store.put(sample_artifact(41)));
+  EXPECT_TRUE(get(store, sample_artifact(41)));
+}
+
+TEST_F(RecoveryTest, ADirectoryThatCannotBeMadeIsSaidOnce) {
+  write_file(folder_.path() / "file", "not a directory");
+  ServiceOptions options;
+  options.cache_dir = folder_.path() / "file" / "cache";
+  options.log = messages_.callback();
+  LayeredStore store(options);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(get(store, sample_artifact(0)));
+    EXPECT_FALSE(store.put(sample_artifact(0)));
+  }
+  EXPECT_EQ(messages_.all().size(), 1U);
+  EXPECT_EQ(stats_of(store).puts_lost, 3U);
+  EXPECT_EQ(stats_of(store).degraded, 1U);
+}
+
+TEST_F(RecoveryTest, ADirectoryThatOthersMayWriteIsRefused) {
+  make(1);
+  std::filesystem::permissions(database().parent_path(), std::filesystem::perms(0777));
+  LayeredStore store(options());
+  EXPECT_FALSE(get(store, sample_artifact(0)));
+  EXPECT_FALSE(store.put(sample_artifact(0)));
+  EXPECT_EQ(stats_of(store).degraded, 1U);
+}
+
+TEST_F(RecoveryTest, ABusyDatabaseDelaysByTheBusyWaitAtMost) {
+  make(1);
+  Database other = Database::open(database(), Database::Access::read_write, std::chrono::milliseconds(0));
+  other.execute("BEGIN IMMEDIATE");
+  LayeredStore store(options());
+  EXPECT_TRUE(get(store, sample_artifact(0))) << "readers do not wait for the writer";
+  auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(store.put(sample_artifact(1)));
+  EXPECT_FALSE(store.put(sample_artifact(1)));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+  EXPECT_EQ(messages_.all().size(), 1U);
+  EXPECT_EQ(stats_of(store).puts_lost, 2U);
+}
+
+TEST_F(RecoveryTest, AHostileSchemaIsAMiss) {
+  make(1);
+  const std::vector<const char*> attacks{
+      "DROP VIEW kernels; ALTER TABLE artifacts RENAME TO a; CREATE VIEW artifacts AS WITH RECURSIVE c(x) AS (SELECT 1 "
+      "UNION ALL SELECT x + 1 FROM c) SELECT x AS id, x AS key FROM c",
+      "CREATE TRIGGER t AFTER INSERT ON artifacts BEGIN DELETE FROM artifacts; END",
+      "DROP VIEW kernels; DROP TABLE artifacts; CREATE VIRTUAL TABLE artifacts USING fts5(key)",
+      "DROP VIEW kernels; DROP TABLE artifacts",
+      "DROP VIEW kernels; DROP TABLE artifacts; CREATE TABLE artifacts(key, compiler AS (abs(-9223372036854775807 - "
+      "1)))",
+      "CREATE INDEX i ON artifacts(randomblob(1000000000)) WHERE 0",
+      "DROP TABLE meta",
+  };
+  std::string sound = read_file(database());
+  for (const char* attack : attacks) {
+    restore(sound);
+    try {
+      execute(attack);
+    } catch (const SqliteError&) {
+      // This SQLite does not even let it be made.
+    }
+    std::filesystem::permissions(database(), std::filesystem::perms(0600));
+    expect_usable(0);
+    ASSERT_FALSE(HasFatalFailure()) << attack;
+  }
+}
+
+TEST_F(RecoveryTest, ProcessesPutAndGetTogether) {
+  constexpr int k_processes = 6;
+  constexpr int k_rows = 30;
+  std::vector<pid_t> children;
+  for (int process = 0; process < k_processes; ++process) {
+    pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ServiceOptions patient = options();
+      patient.busy_wait = std::chrono::milliseconds(10000);
+      int failures = 0;
+      {
+        LayeredStore store(patient);
+        for (int i = 0; i < k_rows; ++i) {
+          Artifact artifact = sample_artifact((i + process * 5) % k_rows);
+          std::optional<Hit> hit = get(store, artifact);
+          failures += hit && !same(hit->artifact, artifact) ? 1 : 0;
+          failures += !hit && !store.put(artifact) ? 1 : 0;
+          failures += get(store, artifact) ? 0 : 1;
+        }
+      }
+      ::_exit(failures);
+    }
+    children.push_back(child);
+  }
+  for (pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+  }
+  LayeredStore store(options());
+  EXPECT_EQ(stats_of(store).layers.at(0).entries, static_cast<std::uint64_t>(k_rows));
+  EXPECT_EQ(stats_of(store).corrupt_dropped, 0U);
+}
+
+TEST_F(RecoveryTest, AStoreOutlivesAFork) {
+  LayeredStore store(options());
+  ASSERT_TRUE(store.put(sample_artifact(0)));
+  pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    bool ok = get(store, sample_artifact(0)) && store.put(sample_artifact(1)) && get(store, sample_artifact(1));
+    ::_exit(ok ? 0 : 1);
+  }
+  EXPECT_TRUE(store.put(sample_artifact(2)));
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(get(store, sample_artifact(1)));
+  EXPECT_TRUE(get(store, sample_artifact(2)));
+  EXPECT_TRUE(messages_.all().empty());
+}
+
+TEST_F(RecoveryTest, ForksWhileThreadsUseTheStore) {
+  LayeredStore store(options());
+  ASSERT_TRUE(store.put(sample_artifact(0)));
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&store, &stop, t] {
+      for (int i = 0; !stop; ++i) {
+        get(store, sample_artifact(i % 3));
+        store.put(sample_artifact(t));
+      }
+    });
+  }
+  for (int i = 0; i < 20; ++i) {
+    pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ::_exit(get(store, sample_artifact(0)) ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  stop = true;
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+/// How many POSIX locks there are on a file, as the kernel tells.
+std::size_t locks_on(const std::filesystem::path& file) {
+  struct stat status{};
+  if (::stat(file.c_str(), &status) != 0) {
+    return 0;
+  }
+  std::string inode = ":" + std::to_string(status.st_ino) + " ";
+  std::ifstream locks("/proc/locks");
+  std::size_t count = 0;
+  for (std::string line; std::getline(locks, line);) {
+    count += line.find(inode) != std::string::npos ? 1 : 0;
+  }
+  return count;
+}
+
+/// Closing any descriptor of a file drops all locks the process has on it: a snapshot must not do that to a connection.
+TEST_F(RecoveryTest, ASnapshotLeavesTheLocksOfOtherStoresAlone) {
+  make(1);
+  auto snapshot = std::make_unique<LayeredStore>(options());
+  ASSERT_TRUE(get(*snapshot, sample_artifact(0)));
+  LayeredStore locked(options());
+  ASSERT_TRUE(locked.put(sample_artifact(1)));
+  if (locks_on(database()) == 0) {
+    GTEST_SKIP() << "/proc/locks does not tell";
+  }
+  snapshot.reset();
+  EXPECT_GT(locks_on(database()), 0U);
+  {
+    LayeredStore another(options());
+    ASSERT_TRUE(get(another, sample_artifact(0)));
+  }
+  EXPECT_GT(locks_on(database()), 0U);
+}
+
+TEST_F(RecoveryTest, LastUsedIsWrittenOnceADay) {
+  make(1);
+  execute("UPDATE artifacts SET last_used = 1000");
+  {
+    LayeredStore store(options());
+    ASSERT_TRUE(get(store, sample_artifact(0)));
+  }
+  LayeredStore store(options());
+  std::int64_t last_used = 0;
+  store.query({}, [&last_used](const Entry& entry) {
+    last_used = entry.last_used;
+    return true;
+  });
+  EXPECT_GT(last_used, 1'700'000'000);
+}
+
+}  // namespace
+}  // namespace kiln::cache
