@@ -36,7 +36,6 @@ using kiln::unit;
 constexpr unsigned k_row_out_bytes = kiln::row_out * sizeof(unit);
 constexpr unsigned k_row_in_bytes = kiln::row_in * sizeof(unit);
 constexpr unsigned k_period_out_bytes = kiln::period_rows * k_row_out_bytes;
-constexpr unsigned k_period_in_bytes = kiln::period_rows * k_row_in_bytes;
 constexpr bool k_whole_vectors = k_period_out_bytes % 16 == 0;
 constexpr unsigned k_vectors = k_period_out_bytes / 16;  // of a period
 
@@ -65,6 +64,7 @@ template <unsigned Vectors>
 __device__ void write_vectors(unsigned char* y, const unsigned char* staged) {
   using Indices = kiln::IndexGroup<kiln::index_bits, 16 / sizeof(unit)>;
   constexpr unsigned k_periods = kiln::rows_per_tile / kiln::period_rows;
+  constexpr unsigned k_period_in_bytes = kiln::period_rows * k_row_in_bytes;
   auto write = [&](unsigned period, unsigned vector, const Indices& indices) {
     kiln::store_streaming(y + period * k_period_out_bytes + vector * 16,
                           kiln::gather_vector<unit>(staged + period * k_period_in_bytes, indices));

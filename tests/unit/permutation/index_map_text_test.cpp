@@ -7,6 +7,7 @@
 
 #include "kiln/error.hpp"
 #include "kiln/index_map.hpp"
+#include "support/project_dir.hpp"
 
 namespace kiln {
 namespace {
@@ -129,9 +130,7 @@ TEST_F(IndexMapFile, ErrorsNameFileAndLine) {
 }
 
 TEST(IndexMapExamples, AreWhatTheirReadmeSays) {
-  auto example = [](const char* name) {
-    return IndexMap::read(std::filesystem::path(KILN_SOURCE_DIR) / "examples" / "data" / name);
-  };
+  auto example = [](const char* name) { return IndexMap::read(test::project_dir() / "examples" / "data" / name); };
   IndexMap features = example("kernelbench_27.json");
   EXPECT_EQ(features.size(), 36U);
   EXPECT_TRUE(features.is_permutation());

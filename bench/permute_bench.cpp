@@ -1,0 +1,284 @@
+// Permutations beside the driver's copy, a copy kernel and the table kernels that people write by hand: GPU times of
+// the same bytes in the same run, as ratios to the copy; one node of a graph for small launches; and what a request
+// costs.
+//
+//     permute_bench [--bytes N] [--json FILE]     N: bytes of x, 1 GiB unless given
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "harness.hpp"
+#include "kiln/permuter.hpp"
+#include "kiln/service.hpp"
+#include "support/gpu.hpp"
+
+namespace {
+
+using namespace kiln;
+
+constexpr int k_nodes = 200;                        // of a graph, so that one node's time can be told
+constexpr std::uint64_t k_constant_bytes = 65'536;  // constant memory of a module
+
+struct Shape {
+  unsigned element_bytes;
+  std::uint64_t size;
+  std::uint64_t inner = 1;
+  bool identity = false;
+};
+
+std::string name_of(const Shape& shape) {
+  return "u" + std::to_string(8 * shape.element_bytes) + " N=" + std::to_string(shape.size) +
+         (shape.inner > 1 ? " inner " + std::to_string(shape.inner) : "") + (shape.identity ? " identity" : "");
+}
+
+IndexMap map_of(const Shape& shape) {
+  std::vector<std::uint32_t> sources(shape.size);
+  std::iota(sources.begin(), sources.end(), 0U);
+  if (!shape.identity) {
+    std::shuffle(sources.begin(), sources.end(), std::mt19937(27));
+  }
+  return {std::span<const std::uint32_t>(sources), shape.size};
+}
+
+/// Reads 16 bytes and writes them: what a permutation can hope for.
+Kernel copy_kernel(const Service& service) {
+  return service.get(Template::from_text("copy.cu",
+                                         "// kiln: entry copy\n"
+                                         "__global__ void copy(uint4* y, const uint4* x, unsigned long long n) {\n"
+                                         "  unsigned long long i = blockIdx.x * 256ull + threadIdx.x;\n"
+                                         "  if (i < n) y[i] = x[i];\n"
+                                         "}\n"),
+                     {});
+}
+
+/// The kernel that people write: one thread an element, the table in memory of the given kind.
+Kernel table_kernel(const Service& service, const Shape& shape, const IndexMap& map, const std::string& memory) {
+  const char* const types[] = {"unsigned char", "unsigned short", "unsigned int", "uint2", "uint4"};
+  unsigned log2 = 0;
+  while (1U << log2 < shape.element_bytes) {
+    ++log2;
+  }
+  return service.get(Template::from_text("table.cu",
+                                         "// kiln: parameter element: type\n"
+                                         "// kiln: parameter size: u32\n"
+                                         "// kiln: parameter inner: u32\n"
+                                         "// kiln: entry gather\n"
+                                         "#include \"kiln/values.h\"\n"
+                                         "extern \"C\" {\n" +
+                                             memory +
+                                             " unsigned int table[kiln::size];\n}\n"
+                                             "__global__ void gather(kiln::element* y, const kiln::element* x,\n"
+                                             "                       unsigned long long n) {\n"
+                                             "  constexpr unsigned row = kiln::size * kiln::inner;\n"
+                                             "  unsigned long long i = blockIdx.x * 256ull + threadIdx.x;\n"
+                                             "  if (i >= n) return;\n"
+                                             "  unsigned j = i % row / kiln::inner;\n"
+                                             "  y[i] = x[i / row * row + table[j] * kiln::inner + i % kiln::inner];\n"
+                                             "}\n"),
+                     {{"element", TypeName{types[log2]}}, {"size", shape.size}, {"inner", shape.inner}},
+                     Target::native(), {"table", std::as_bytes(map.sources())});
+}
+
+LaunchConfig one_thread_each(std::uint64_t items, CUstream_st* stream) {
+  LaunchConfig config;
+  config.grid.x = static_cast<unsigned>((items + 255) / 256);
+  config.block.x = 256;
+  config.stream = stream;
+  return config;
+}
+
+class Bench {
+ public:
+  Bench(bench::Report& report, const Service& service, std::uint64_t bytes)
+      : report_(report), service_(service), permuter_(service), copy_(copy_kernel(service)), x_(bytes), y_(bytes) {}
+
+  /// As many rows as fit; unaligned: y starts one element behind a boundary.
+  void large(const Shape& shape, bool unaligned = false) {
+    const IndexMap map = map_of(shape);
+    const std::uint64_t row_bytes = shape.size * shape.inner * shape.element_bytes;
+    const std::uint64_t rows = (x_.size() - 16) / row_bytes;
+    const std::uint64_t bytes = rows * row_bytes;
+    unsigned char* y = y_.get() + (unaligned ? shape.element_bytes : 0);
+    PermuteKernel permute = permuter_.get(map, {.element_bytes = shape.element_bytes, .inner = shape.inner});
+    std::vector<bench::Case> cases{
+        {"memcpy", copy_async(bytes), {}},
+        {"copy kernel", vector_copy(bytes), {}},
+        {"kiln " + permute.strategy(), [&] { permute(y, x_.get(), rows, stream_.get()); }, {}}};
+    if (!unaligned) {
+      cases.push_back({"table kernel", table_launch(shape, map, "__device__", rows), {}});
+      if (shape.size * 4 <= k_constant_bytes) {
+        cases.push_back({"__constant__ table kernel", table_launch(shape, map, "__constant__", rows), {}});
+      }
+    }
+    std::vector<bench::Result> results = bench::measure_gpu(cases, stream_.get());
+    for (bench::Result& result : results) {
+      result.name = name_of(shape) + (unaligned ? " unaligned, " : ", ") + result.name;
+      report_.add(result, {{"GB/s", 2.0 * static_cast<double>(bytes) / result.median_ns},
+                           {"of memcpy", results.front().median_ns / result.median_ns}});
+    }
+  }
+
+  /// One node of a graph that does nothing else.
+  void small(const Shape& shape, std::uint64_t rows) {
+    const IndexMap map = map_of(shape);
+    const std::uint64_t bytes = rows * shape.size * shape.inner * shape.element_bytes;
+    PermuteKernel direct =
+        permuter_.get(map, {.element_bytes = shape.element_bytes, .inner = shape.inner, .typical_rows = 1});
+    PermuteKernel staged = permuter_.get(map, {.element_bytes = shape.element_bytes, .inner = shape.inner});
+    PermuteKernel chosen =
+        permuter_.get(map, {.element_bytes = shape.element_bytes, .inner = shape.inner, .typical_rows = rows});
+    std::vector<std::unique_ptr<Graph>> graphs;
+    std::vector<bench::Case> cases;
+    auto add = [&](const std::string& name, const std::function<void()>& launch) {
+      graphs.push_back(std::make_unique<Graph>(stream_, launch));
+      cases.push_back({name, [graph = graphs.back().get()] { graph->launch(); }, {}});
+    };
+    add("copy kernel", vector_copy(bytes));
+    add("kiln direct", [&] { direct(y_.get(), x_.get(), rows, stream_.get()); });
+    add("kiln staged", [&] { staged(y_.get(), x_.get(), rows, stream_.get()); });
+    add("table kernel", table_launch(shape, map, "__device__", rows));
+    add("__constant__ table kernel", table_launch(shape, map, "__constant__", rows));
+    std::vector<bench::Result> results = bench::measure_gpu(cases, stream_.get());
+    const double copy_ns = results.front().median_ns;
+    for (bench::Result& result : results) {
+      const double ratio = result.median_ns / copy_ns;
+      result.median_ns /= k_nodes;
+      result.min_ns /= k_nodes;
+      result.name = name_of(shape) + " rows " + std::to_string(rows) + " in a graph, " + result.name +
+                    (result.name == "kiln " + chosen.strategy() ? " (chosen)" : "");
+      report_.add(result, {{"of copy kernel's time", ratio}});
+    }
+  }
+
+  void requests() {
+    const std::vector<std::int64_t> indices{5,  1, 8,  16, 4,  32, 23, 12, 33, 21, 22, 34, 13, 29, 18, 26, 20, 30,
+                                            11, 7, 24, 17, 14, 15, 35, 6,  9,  28, 31, 25, 0,  27, 19, 3,  10, 2};
+    const IndexMap map(indices, indices.size());
+    permuter_.get(map);
+    report_.add(bench::measure(
+        {{"Permuter::get, from 36 indices", [&] { permuter_.get(IndexMap(indices, indices.size())); }, {}},
+         {"Permuter::get, from an IndexMap", [&] { permuter_.get(map); }, {}},
+         {"IndexMap of 36 indices", [&] { IndexMap(indices, indices.size()); }, {}}}));
+  }
+
+ private:
+  /// `launch`, k_nodes times, as one graph.
+  class Graph {
+   public:
+    Graph(const test::GpuStream& stream, const std::function<void()>& launch) : stream_(stream) {
+      test::require(cuda_.begin_capture(stream.get(), 0), "cuStreamBeginCapture");
+      for (int node = 0; node < k_nodes; ++node) {
+        launch();
+      }
+      test::require(cuda_.end_capture(stream.get(), &graph_), "cuStreamEndCapture");
+      test::require(cuda_.graph_instantiate(&runnable_, graph_, 0), "cuGraphInstantiate");
+    }
+    ~Graph() {
+      cuda_.graph_exec_destroy(runnable_);
+      cuda_.graph_destroy(graph_);
+    }
+    Graph(const Graph&) = delete;
+    Graph& operator=(const Graph&) = delete;
+    void launch() const { test::require(cuda_.graph_launch(runnable_, stream_.get()), "cuGraphLaunch"); }
+
+   private:
+    const test::Cuda& cuda_ = test::Gpu::get().cuda();
+    const test::GpuStream& stream_;
+    CUgraph_st* graph_ = nullptr;
+    CUgraphExec_st* runnable_ = nullptr;
+  };
+
+  std::function<void()> copy_async(std::uint64_t bytes) const {
+    return [this, bytes] {
+      test::require(test::Gpu::get().cuda().copy_async(y_.address(), x_.address(), bytes, stream_.get()),
+                    "cuMemcpyDtoDAsync");
+    };
+  }
+  std::function<void()> vector_copy(std::uint64_t bytes) const {
+    const unsigned long long vectors = bytes / 16;
+    return [this, vectors] { copy_.launch(one_thread_each(vectors, stream_.get()), y_.get(), x_.get(), vectors); };
+  }
+  std::function<void()> table_launch(const Shape& shape, const IndexMap& map, const std::string& memory,
+                                     std::uint64_t rows) const {
+    const unsigned long long elements = rows * shape.size * shape.inner;
+    return [this, elements, kernel = table_kernel(service_, shape, map, memory)] {
+      kernel.launch(one_thread_each(elements, stream_.get()), y_.get(), x_.get(), elements);
+    };
+  }
+
+  bench::Report& report_;
+  const Service& service_;
+  Permuter permuter_;
+  Kernel copy_;
+  test::GpuStream stream_{/*non_blocking=*/true};
+  test::DeviceArray<unsigned char> x_;
+  test::DeviceArray<unsigned char> y_;
+};
+
+ServiceOptions memory_only() {
+  ServiceOptions options = ServiceOptions::from_environment();
+  options.cache_dir.reset();
+  options.packs.clear();
+  options.strict = false;
+  options.record.clear();
+  return options;
+}
+
+std::uint64_t wanted_bytes(int argc, char** argv) {
+  for (int i = 1; i + 1 < argc; ++i) {
+    if (std::string(argv[i]) == "--bytes") {
+      return std::strtoull(argv[i + 1], nullptr, 10);
+    }
+  }
+  return std::uint64_t{1} << 30;
+}
+
+void run(bench::Report& report, std::uint64_t bytes) {
+  const Service service(memory_only());
+  Bench bench(report, service, bytes);
+  for (std::uint64_t size :
+       {3U, 36U, 37U, 128U, 256U, 997U, 1000U, 4096U, 16'384U, 28'672U, 50'000U, 262'144U, 1'048'576U}) {
+    bench.large({4, size});
+  }
+  for (unsigned element_bytes : {1U, 2U, 8U, 16U}) {
+    for (std::uint64_t size : {36U, 64U, 1000U, 4096U, 65'536U}) {
+      bench.large({element_bytes, size});
+    }
+  }
+  bench.large({4, 36, 1, /*identity=*/true});
+  bench.large({4, 36, 3});
+  bench.large({4, 36, 16});
+  for (unsigned element_bytes : {1U, 2U, 4U, 8U}) {
+    bench.large({element_bytes, 36}, /*unaligned=*/true);
+    bench.large({element_bytes, 4096}, /*unaligned=*/true);
+  }
+  for (std::uint64_t rows : {10U, 100U, 1'000U, 10'000U}) {
+    bench.small({4, 36}, rows);
+  }
+  bench.requests();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string why_not;
+  const test::Gpu* gpu = test::Gpu::get(why_not);
+  if (gpu == nullptr) {
+    std::fprintf(stderr, "permute_bench needs a GPU: %s\n", why_not.c_str());
+    return 3;
+  }
+  try {
+    bench::Report report("permute", argc, argv);
+    report.note("gpu", gpu->name());
+    run(report, wanted_bytes(argc, argv));
+    return report.finish();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "permute_bench: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,239 @@
+// Every strategy against the definition y[o, j, i] = x[o, map[j], i], computed on the host, between guards that must
+// not change.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gpu/kernel_fixture.hpp"
+#include "kiln/error.hpp"
+#include "kiln/permuter.hpp"
+
+namespace kiln {
+namespace {
+
+using test::DeviceArray;
+
+using Bytes = std::vector<unsigned char>;
+
+constexpr unsigned char k_poison = 0xA5;
+constexpr std::size_t k_guard_bytes = 256;
+
+enum class MapKind { permutation, repeated, identity };
+
+IndexMap make_map(MapKind kind, std::uint64_t size, std::uint64_t source_size) {
+  std::mt19937 random(static_cast<unsigned>(size * 31 + source_size));
+  std::vector<std::uint32_t> sources(size);
+  if (kind == MapKind::repeated) {
+    std::generate(sources.begin(), sources.end(), [&] { return static_cast<std::uint32_t>(random() % source_size); });
+  } else {
+    std::iota(sources.begin(), sources.end(), 0U);
+    if (kind == MapKind::permutation) {
+      std::shuffle(sources.begin(), sources.end(), random);
+    }
+  }
+  return {std::span<const std::uint32_t>(sources), source_size};
+}
+
+Bytes random_bytes(std::size_t size) {
+  std::mt19937 random(17);
+  Bytes bytes(size);
+  std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<unsigned char>(random()); });
+  return bytes;
+}
+
+/// x and y in device memory, each at `offset` bytes behind a guard, with a guard behind it.
+struct Buffers {
+  Buffers(const Bytes& x, std::size_t y_bytes, std::size_t x_offset, std::size_t y_offset)
+      : from(guarded(x, x_offset)),
+        to(guarded(Bytes(y_bytes, k_poison), y_offset)),
+        x_at(from.get() + k_guard_bytes + x_offset),
+        y_at(to.get() + k_guard_bytes + y_offset) {}
+
+  static Bytes guarded(const Bytes& content, std::size_t offset) {
+    Bytes whole(k_guard_bytes + offset + content.size() + k_guard_bytes, k_poison);
+    std::copy(content.begin(), content.end(), whole.begin() + static_cast<std::ptrdiff_t>(k_guard_bytes + offset));
+    return whole;
+  }
+
+  DeviceArray<unsigned char> from;
+  DeviceArray<unsigned char> to;
+  unsigned char* x_at;
+  unsigned char* y_at;
+};
+
+Bytes defined(const IndexMap& map, std::size_t block_bytes, std::uint64_t rows, const Bytes& x) {
+  Bytes y(rows * map.size() * block_bytes);
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    for (std::uint64_t j = 0; j < map.size(); ++j) {
+      std::memcpy(&y[(row * map.size() + j) * block_bytes], &x[(row * map.source_size() + map[j]) * block_bytes],
+                  block_bytes);
+    }
+  }
+  return y;
+}
+
+struct Case {
+  std::string name;
+  MapKind kind;
+  std::uint64_t size;
+  std::uint64_t source_size;
+  std::uint64_t inner;
+  std::uint64_t typical_rows;
+  std::string strategy;  ///< for elements of every size; empty where the size decides
+};
+
+void PrintTo(const Case& shape, std::ostream* out) { *out << shape.name; }
+
+class PermutationTest : public test::KernelTest {
+ protected:
+  void check(const PermuteKernel& kernel, const IndexMap& map, std::size_t block_bytes, std::uint64_t rows,
+             std::size_t x_offset, std::size_t y_offset) {
+    const Bytes x = random_bytes(rows * map.source_size() * block_bytes);
+    Buffers buffers(x, rows * map.size() * block_bytes, x_offset, y_offset);
+    kernel(buffers.y_at, buffers.x_at, rows);
+    const Bytes expected = Buffers::guarded(defined(map, block_bytes, rows, x), y_offset);
+    const Bytes found = buffers.to.read();
+    auto [wrong, right] = std::mismatch(found.begin(), found.end(), expected.begin());
+    EXPECT_TRUE(wrong == found.end()) << "first wrong byte at " << wrong - found.begin() << " of " << found.size()
+                                      << ", y from " << k_guard_bytes + y_offset << ", rows " << rows << ", x_offset "
+                                      << x_offset << ", " << kernel.strategy();
+  }
+
+  Permuter permuter{service};
+};
+
+class PermutationShapes : public PermutationTest, public testing::WithParamInterface<Case> {};
+
+TEST_P(PermutationShapes, AreMovedAsDefined) {
+  const Case& shape = GetParam();
+  const IndexMap map = make_map(shape.kind, shape.size, shape.source_size);
+  for (unsigned bytes : {1U, 2U, 4U, 8U, 16U}) {
+    SCOPED_TRACE("element_bytes " + std::to_string(bytes));
+    PermuteKernel kernel =
+        permuter.get(map, {.element_bytes = bytes, .inner = shape.inner, .typical_rows = shape.typical_rows});
+    if (!shape.strategy.empty()) {
+      EXPECT_EQ(kernel.strategy(), shape.strategy);
+    }
+    const std::size_t block_bytes = bytes * shape.inner;
+    const std::uint64_t most = (std::uint64_t{1} << 24) / (std::max(map.size(), map.source_size()) * block_bytes);
+    for (std::uint64_t rows : {1U, 2U, 5U, 16U, 129U, 10'007U}) {
+      if (rows <= std::max(most, std::uint64_t{2})) {
+        check(kernel, map, block_bytes, rows, 0, 0);
+      }
+    }
+    for (auto [x_offset, y_offset] : {std::pair(bytes, 0U), {0U, bytes}, {bytes, 3 * bytes}, {8U, 8U}, {13U, 7U}}) {
+      const std::uint64_t rows = std::clamp<std::uint64_t>(most, 1, 37);
+      check(kernel, map, block_bytes, rows, x_offset / bytes * bytes, y_offset / bytes * bytes);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpu, PermutationShapes,
+                         testing::Values(Case{"one", MapKind::permutation, 1, 1, 1, 0, ""},
+                                         Case{"three", MapKind::permutation, 3, 3, 1, 0, ""},
+                                         Case{"features", MapKind::permutation, 36, 36, 1, 0, ""},
+                                         Case{"features_direct", MapKind::permutation, 36, 36, 1, 1, "direct"},
+                                         Case{"odd", MapKind::permutation, 37, 37, 1, 0, ""},
+                                         Case{"odd_direct", MapKind::permutation, 37, 37, 1, 1, "direct"},
+                                         Case{"prime", MapKind::permutation, 997, 997, 1, 0, "staged"},
+                                         Case{"thousand", MapKind::permutation, 1000, 1000, 1, 0, "staged"},
+                                         Case{"power", MapKind::permutation, 4096, 4096, 1, 0, "staged"},
+                                         Case{"odd_long", MapKind::permutation, 12'289, 12'289, 1, 0, ""},
+                                         Case{"large", MapKind::permutation, 70'001, 70'001, 1, 0, "direct"},
+                                         Case{"shrinking", MapKind::repeated, 100, 150, 1, 0, ""},
+                                         Case{"growing", MapKind::repeated, 301, 40, 1, 0, ""},
+                                         Case{"picking", MapKind::repeated, 5, 4000, 1, 0, "direct"},
+                                         Case{"constant", MapKind::repeated, 64, 1, 1, 0, ""},
+                                         Case{"identity", MapKind::identity, 360, 360, 1, 0, "direct"},
+                                         Case{"inner_three", MapKind::permutation, 36, 36, 3, 0, ""},
+                                         Case{"inner_five_odd", MapKind::permutation, 7, 7, 5, 0, ""},
+                                         Case{"inner_wide", MapKind::permutation, 12, 12, 100, 0, "direct"}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_F(PermutationTest, ZeroRowsLaunchNothing) {
+  PermuteKernel kernel = permuter.get(make_map(MapKind::permutation, 36, 36));
+  kernel(nullptr, nullptr, 0);
+  check(kernel, make_map(MapKind::permutation, 36, 36), 4, 0, 0, 0);
+}
+
+TEST_F(PermutationTest, ManySmallRows) {
+  const IndexMap map = make_map(MapKind::permutation, 3, 3);
+  check(permuter.get(map, {.element_bytes = 1}), map, 1, 5'000'011, 0, 0);
+  check(permuter.get(map, {.element_bytes = 1, .typical_rows = 1}), map, 1, 5'000'011, 0, 0);
+}
+
+TEST_F(PermutationTest, DirectGoesOnWhereTheGridEnds) {
+  const IndexMap map = make_map(MapKind::permutation, 37, 37);
+  PermuteKernel kernel = permuter.get(map, {.typical_rows = 1});
+  const unsigned long long rows = 5'000;
+  const Bytes x = random_bytes(rows * 37 * 4);
+  Buffers buffers(x, x.size(), 0, 0);
+  LaunchConfig config;
+  config.grid = {3, 2, 1};
+  config.block.x = 256;
+  kernel.kernel().launch(config, static_cast<void*>(buffers.y_at), static_cast<const void*>(buffers.x_at), rows);
+  EXPECT_TRUE(buffers.to.read() == Buffers::guarded(defined(map, 4, rows, x), 0));
+}
+
+TEST_F(PermutationTest, StagedTakesTilesFromBothGridDimensions) {
+  const IndexMap map = make_map(MapKind::permutation, 37, 37);
+  PermuteRequest request = plan_permute(map, {}, service.resolve(Target::native()));
+  ASSERT_EQ(request.strategy, "staged");
+  Kernel kernel = service.get(request.tmpl, request.values);
+  const unsigned long long rows = 5 * request.geometry.work_per_block + 7;
+  const Bytes x = random_bytes(rows * 37 * 4);
+  Buffers buffers(x, x.size(), 0, 0);
+  LaunchConfig config = request.geometry.launch(rows);
+  config.grid = {4, 2, 1};  // six tiles and two too many
+  kernel.launch(config, static_cast<void*>(buffers.y_at), static_cast<const void*>(buffers.x_at), rows);
+  EXPECT_TRUE(buffers.to.read() == Buffers::guarded(defined(map, 4, rows, x), 0));
+}
+
+TEST_F(PermutationTest, SameRequestIsTheSameKernel) {
+  PermuteKernel first = permuter.get(make_map(MapKind::permutation, 36, 36));
+  PermuteKernel again = permuter.get(make_map(MapKind::permutation, 36, 36));
+  PermuteKernel other = permuter.get(make_map(MapKind::repeated, 36, 36));
+  EXPECT_EQ(first.kernel().function(), again.kernel().function());
+  EXPECT_NE(first.kernel().function(), other.kernel().function());
+  EXPECT_EQ(service.stats().compiles, 2U);
+}
+
+TEST_F(PermutationTest, LargeMapsOfOneSizeShareAnImageButNotATable) {
+  const IndexMap first = make_map(MapKind::permutation, 70'000, 70'000);
+  const IndexMap second = make_map(MapKind::repeated, 70'000, 70'000);
+  PermuteKernel kernels[] = {permuter.get(first), permuter.get(second)};
+  EXPECT_EQ(service.stats().compiles, 1U);
+  check(kernels[0], first, 4, 3, 0, 0);
+  check(kernels[1], second, 4, 3, 0, 0);
+}
+
+TEST_F(PermutationTest, BadPointersAreRefusedBeforeTheLaunch) {
+  PermuteKernel kernel = permuter.get(make_map(MapKind::permutation, 36, 36));
+  DeviceArray<unsigned char> x(1024);
+  DeviceArray<unsigned char> y(1024);
+  EXPECT_THROW(kernel(nullptr, x.get(), 1), Error);
+  EXPECT_THROW(kernel(y.get(), nullptr, 1), Error);
+  EXPECT_THROW(kernel(y.get() + 2, x.get(), 1), Error);
+  EXPECT_THROW(kernel(x.get(), x.get(), 1), Error);
+  kernel(y.get(), x.get(), 1);
+}
+
+TEST_F(PermutationTest, RunsInTheCallersStream) {
+  test::GpuStream stream(/*non_blocking=*/true);
+  const IndexMap map = make_map(MapKind::permutation, 36, 36);
+  PermuteKernel kernel = permuter.get(map);
+  const Bytes x = random_bytes(1000 * 144);
+  Buffers buffers(x, x.size(), 0, 0);
+  kernel(buffers.y_at, buffers.x_at, 1000, stream.get());
+  stream.synchronize();
+  EXPECT_TRUE(buffers.to.read() == Buffers::guarded(defined(map, 4, 1000, x), 0));
+}
+
+}  // namespace
+}  // namespace kiln

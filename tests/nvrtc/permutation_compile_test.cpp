@@ -1,0 +1,119 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "jit/nvrtc.hpp"
+#include "jit/options.hpp"
+#include "jit/toolchain.hpp"
+#include "kiln/permuter.hpp"
+#include "kiln/source.hpp"
+#include "support/project_dir.hpp"
+
+namespace kiln {
+namespace {
+
+const jit::Nvrtc& nvrtc() {
+  static const std::shared_ptr<const jit::Nvrtc> opened =
+      jit::Nvrtc::open(jit::find_nvrtc(ServiceOptions::from_environment().nvrtc));
+  return *opened;
+}
+
+Artifact compile(const Source& source, const Target& target) {
+  return nvrtc().compile(source, target, jit::compile_arguments(source, target));
+}
+
+/// One map and shape for each way a kernel can be instantiated.
+struct Kind {
+  std::string name;
+  std::uint64_t size;
+  PermuteShape shape;
+};
+
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
+
+IndexMap shuffled(std::uint64_t size) {
+  std::vector<std::uint32_t> sources(size);
+  std::iota(sources.begin(), sources.end(), 0U);
+  std::shuffle(sources.begin(), sources.end(), std::mt19937(75));
+  return {std::span<const std::uint32_t>(sources), size};
+}
+
+std::vector<Kind> kinds() {
+  std::vector<Kind> list;
+  for (unsigned bytes : {1U, 2U, 4U, 8U, 16U}) {
+    std::string suffix = "_" + std::to_string(bytes) + "_bytes";
+    list.push_back({"staged_37" + suffix, 37, {.element_bytes = bytes, .inner = bytes == 16 ? 3U : 1U}});
+    list.push_back({"staged_1200" + suffix, 1200, {.element_bytes = bytes}});
+    list.push_back({"direct_37" + suffix, 37, {.element_bytes = bytes, .typical_rows = 1}});
+  }
+  list.push_back({"staged_one_row", 12'000, {.element_bytes = 4}});
+  list.push_back({"staged_no_vectors", 12'001, {.element_bytes = 1}});
+  list.push_back({"direct_wide_blocks", 300, {.element_bytes = 2, .inner = 100}});
+  list.push_back({"direct_long_rows", 3, {.element_bytes = 4, .inner = std::uint64_t{1} << 33}});
+  list.push_back({"direct_data", 70'000, {.element_bytes = 2}});
+  return list;
+}
+
+class PermutationCompiles : public testing::TestWithParam<Kind> {};
+
+TEST_P(PermutationCompiles, ForEveryArchitecture) {
+  const Kind& kind = GetParam();
+  const IndexMap map = shuffled(kind.size);
+  for (const Target& target : nvrtc().supported()) {
+    if (target.suffix() != '\0' || target.capability() < 75) {
+      continue;
+    }
+    PermuteRequest request = plan_permute(map, kind.shape, target);
+    Artifact artifact = compile(instantiate(request.tmpl, request.values), target);
+    ASSERT_EQ(artifact.entries.size(), 1U);
+    EXPECT_EQ(artifact.entries[0].spill_bytes, 0) << target.text();
+    EXPECT_EQ(artifact.log, "") << target.text();
+    EXPECT_LE(artifact.entries[0].registers * static_cast<int>(request.geometry.threads), 65'536) << target.text();
+    bool is_large = kind.size > 65'536;
+    EXPECT_EQ(request.module_data().symbol, is_large ? "kiln_table" : "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, PermutationCompiles, testing::ValuesIn(kinds()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(PermutationTarget, SuffixesAndPtxCompileToo) {
+  for (const char* text : {"sm_90a", "compute_90"}) {
+    Target target = Target::parse(text);
+    PermuteRequest request = plan_permute(shuffled(36), {}, target);
+    EXPECT_FALSE(compile(instantiate(request.tmpl, request.values), target).image.empty()) << text;
+  }
+}
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  EXPECT_TRUE(stream) << file;
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST(PermutationSample, EachTemplateCompilesWithTheSampleOfValues) {
+  const std::filesystem::path templates = test::project_dir() / "templates";
+  for (const char* name : {"permute_direct", "permute_direct_data", "permute_staged"}) {
+    Template tmpl = Template::builtin(name);
+    Source source;
+    source.name = tmpl.name();
+    source.text = tmpl.text();
+    source.headers = tmpl.headers();
+    source.headers.push_back({"kiln/values.h", content_of(templates / "kiln" / "values.h")});
+    source.entries = tmpl.entries();
+    EXPECT_EQ(compile(source, Target::cubin(80)).log, "") << name;
+  }
+}
+
+}  // namespace
+}  // namespace kiln
