@@ -234,6 +234,7 @@ std::shared_ptr<const Artifact> Service::State::compile_unconditionally(const se
     auto shared = std::make_shared<const Artifact>(std::move(artifact));
     artifacts.insert(request.key, shared);
     store.put(*shared);
+    learn_compiler(shared->compiler);
     return shared;
   } catch (const CompileError& error) {
     counters.compile_failures.fetch_add(1, std::memory_order_relaxed);

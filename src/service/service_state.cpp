@@ -29,9 +29,22 @@ Service::State::State(ServiceOptions given)
 std::shared_ptr<const jit::Nvrtc> Service::State::nvrtc() {
   std::lock_guard lock(toolchain_mutex);
   if (!opened_nvrtc) {
-    opened_nvrtc = jit::Nvrtc::open(jit::find_nvrtc(options.nvrtc));
+    jit::NvrtcSearch search = jit::find_nvrtc(options.nvrtc);
+    opened_nvrtc = jit::Nvrtc::open(search);
+    opened_stamp = stamp_of(search.found.value());
   }
   return opened_nvrtc;
+}
+
+void Service::State::learn_compiler(const Compiler& compiler) {
+  std::unique_lock lock(toolchain_mutex);
+  if (known_compiler == cache::CompilerPolicy(compiler)) {
+    return;
+  }
+  known_compiler = compiler;
+  cache::LibraryStamp stamp = opened_stamp;
+  lock.unlock();
+  store.remember_compiler(stamp, compiler);
 }
 
 cache::CompilerPolicy Service::State::installed_compiler() {
@@ -49,7 +62,7 @@ cache::CompilerPolicy Service::State::installed_compiler() {
     if (!policy) {
       try {
         policy = nvrtc()->identity();
-        store.remember_compiler(stamp, *policy);
+        learn_compiler(*policy);
       } catch (const Error&) {
         // A library that cannot be opened is as good as none: the newest row serves.
       }

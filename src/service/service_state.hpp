@@ -78,6 +78,8 @@ struct Service::State {
   std::shared_ptr<const jit::Nvrtc> nvrtc();
   /// Who the installed compiler is, opening it only if its library file was never seen before. Absent: none installed.
   cache::CompilerPolicy installed_compiler();
+  /// A compile told who the opened compiler is: remembered, so that the next process need not open it to know.
+  void learn_compiler(const Compiler& compiler);
   Target resolve(const Target& target) const;
   void record(const Template& tmpl, const Values& values, const Target& target);
 
@@ -94,8 +96,9 @@ struct Service::State {
   support::Flights<std::string, Lookup> artifact_flights;
   support::Flights<service::LoadedId, Loaded, service::LoadedIdHash> load_flights;
 
-  std::mutex toolchain_mutex;  // guards the two below
+  std::mutex toolchain_mutex;  // guards the three below
   std::shared_ptr<const jit::Nvrtc> opened_nvrtc;
+  cache::LibraryStamp opened_stamp;
   std::optional<cache::CompilerPolicy> known_compiler;
 };
 
