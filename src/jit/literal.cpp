@@ -44,6 +44,10 @@ constexpr std::array<TypeFacts, 14> k_types{{
 
 const TypeFacts& facts_of(ParameterType type) noexcept { return k_types[static_cast<std::size_t>(type)]; }
 
+bool is_plain_integer(ParameterType type) noexcept {
+  return facts_of(type).highest != 0 && type != ParameterType::boolean && type != ParameterType::character;
+}
+
 bool is_real(ParameterType type) noexcept { return type == ParameterType::f32 || type == ParameterType::f64; }
 
 enum class Dialect { modern, without_bit_cast };
@@ -204,6 +208,38 @@ struct Writer {
     f32(nearest);
   }
 
+  /// As `integer` writes them one by one, but straight into `out`: tables have many entries.
+  template <std::integral T>
+  void integer_list(const std::vector<T>& values) const {
+    const TypeFacts& facts = facts_of(parameter.type);
+    constexpr std::size_t k_longest = 32;  // "(-9223372036854775807ll - 1), "
+    constexpr std::size_t k_chunk = 1024;
+    std::size_t size = out.size();
+    out += '{';
+    ++size;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (i % k_chunk == 0) {
+        out.resize(size + k_chunk * k_longest);
+      }
+      T value = values[i];
+      bool is_inside = value < 0 ? std::cmp_greater(value, facts.lowest) : std::cmp_less_equal(value, facts.highest);
+      if (!is_inside) {
+        out.resize(size);
+        integer(value);  // the lowest, which has a form of its own, or an error
+        size = out.size();
+        out.resize(size + k_chunk * k_longest);
+      } else {
+        size =
+            static_cast<std::size_t>(std::to_chars(out.data() + size, out.data() + out.size(), value).ptr - out.data());
+        size += facts.suffix.copy(out.data() + size, facts.suffix.size());
+      }
+      out[size++] = ',';
+      out[size++] = ' ';
+    }
+    out.resize(size - 2);
+    out += '}';
+  }
+
   /// std::vector of numbers; `{1, 2, 3}`.
   template <typename T>
   void list(const std::vector<T>& values) const {
@@ -217,7 +253,12 @@ struct Writer {
     if (values.empty()) {
       refuse("takes a list of at least 1 and was given an empty one");
     }
-    out.reserve(out.size() + values.size() * 8);
+    if constexpr (std::is_integral_v<T>) {
+      if (is_plain_integer(parameter.type)) {
+        integer_list(values);
+        return;
+      }
+    }
     out += '{';
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (i != 0) {

@@ -16,8 +16,9 @@ std::string_view cpp_name(ParameterType type) noexcept;
 /// Appends `value` as the C++ text that gives a constant of the parameter's type exactly that value, on every
 /// supported NVRTC and on host compilers, with no header: integers in decimal with the suffix of their type, reals as
 /// hex floats, infinities and NaNs by their bits, lists in braces, types with blanks made canonical, code as it is.
-/// An f32 takes the nearest float of a real or an integer; a finite value beyond its range is an error.
-/// Throws TemplateError naming the parameter, the value and what would fit.
+/// An f32 takes the nearest float of a real or an integer; a finite value beyond its range is an error. The constant of
+/// a signalling NaN is exact, but NVRTC makes it quiet where it writes it as data. Throws TemplateError naming the
+/// parameter, the value and what would fit.
 void append_literal(std::string& out, const Parameter& parameter, const Value& value, std::string_view template_name);
 
 /// Does this f32 or f64 constant, or any of the list, have bits that decimal and hex floats cannot say?

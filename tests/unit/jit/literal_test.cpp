@@ -200,6 +200,18 @@ TEST(Literal, WritesLists) {
   EXPECT_EQ(literal(list_of(ParameterType::f64), std::vector<int>{2}), "{0x1p+1}");
 }
 
+TEST(Literal, WritesLongListsWithTheLowestAnywhere) {
+  std::vector<std::int64_t> values;
+  std::string expected = "{";
+  for (int i = 0; i < 5000; ++i) {
+    bool is_lowest = i % 7 == 0;
+    values.push_back(is_lowest ? k_i64_min : -i);
+    expected +=
+        std::string(i == 0 ? "" : ", ") + (is_lowest ? "(-9223372036854775807ll - 1)" : std::to_string(-i) + "ll");
+  }
+  EXPECT_EQ(literal(list_of(ParameterType::i64), values), expected + "}");
+}
+
 TEST(Literal, RefusesListsThatDoNotFit) {
   EXPECT_NE(refusal(list_of(ParameterType::u16, 3), std::vector<int>{1, 2}).find("takes a list of 3 and was given 2"),
             std::string::npos);
