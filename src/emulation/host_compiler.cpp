@@ -107,6 +107,13 @@ fs::path find_host_compiler() {
                                             "; install clang or g++, or set KILN_HOST_CXX");
 }
 
+bool is_clang(const fs::path& compiler) {
+  std::error_code error;
+  const fs::path file = fs::canonical(compiler, error);
+  const auto named = [](const fs::path& path) { return path.filename().string().find("clang") != std::string::npos; };
+  return named(compiler) || (!error && named(file));
+}
+
 void run_host_compiler(const fs::path& compiler, const std::vector<std::string>& arguments,
                        const Workspace& workspace) {
   std::vector<std::string> command{compiler.string()};

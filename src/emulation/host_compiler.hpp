@@ -12,6 +12,9 @@ namespace kiln::emulation {
 /// c++. Throws Error{host_compiler} naming everything tried, or KILN_HOST_CXX when that is set to what cannot be run.
 std::filesystem::path find_host_compiler();
 
+/// By its name, or the name of the file that it is a link to.
+bool is_clang(const std::filesystem::path& compiler);
+
 /// Runs `compiler` with `arguments` in the workspace's folder, without a shell. Throws Error{host_compiler} with the
 /// command and its output when it fails.
 void run_host_compiler(const std::filesystem::path& compiler, const std::vector<std::string>& arguments,

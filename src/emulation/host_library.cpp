@@ -49,7 +49,8 @@ void add_macros(const std::vector<std::string>& options, std::vector<std::string
   }
 }
 
-std::vector<std::string> compiler_arguments(const Source& source, const Target& target, const Workspace& workspace,
+std::vector<std::string> compiler_arguments(const std::filesystem::path& compiler, const Source& source,
+                                            const Target& target, const Workspace& workspace,
                                             const std::filesystem::path& library) {
   const std::string folder = (workspace.path() / k_source_folder).string();
   std::vector<std::string> arguments = {
@@ -60,6 +61,10 @@ std::vector<std::string> compiler_arguments(const Source& source, const Target& 
       "-fsanitize=alignment,bounds,null",
       "-fmacro-prefix-map=" + folder + "/=", "-D__CUDA_ARCH__=" + std::to_string(target.capability() * 10), "-include",
       (workspace.path() / k_emulation_header).string(), "-I" + folder};
+  if (!is_clang(compiler)) {
+    // Else g++ makes one variable of the inline and static ones of all kernels that are loaded.
+    arguments.emplace_back("-fno-gnu-unique");
+  }
   if (sanitizers::k_address) {
     arguments.insert(arguments.end(), {"-fsanitize=address", "-g1", "-fno-omit-frame-pointer"});
   }
@@ -82,7 +87,7 @@ HostLibrary::HostLibrary(const Source& source, const Target& target) {
   const Workspace workspace;
   const std::filesystem::path library = workspace.path() / "kernel.so";
   write_sources(source, workspace);
-  run_host_compiler(compiler, compiler_arguments(source, target, workspace, library), workspace);
+  run_host_compiler(compiler, compiler_arguments(compiler, source, target, workspace, library), workspace);
   handle_.reset(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!handle_) {
     throw Error(ErrorCode::host_compiler,

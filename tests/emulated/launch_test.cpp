@@ -146,5 +146,33 @@ TEST(Launch, KernelsAreIndependentOfEachOther) {
   EXPECT_EQ(y, std::vector<unsigned>(4, 0));
 }
 
+TEST(Launch, InlineVariablesAndSharedMemoryAreEachKernelsOwn) {
+  // One variable for all libraries is what g++ makes of an inline one, or of a template's static one.
+  const auto kernel_with = [](const std::string& value) {
+    return EmulatedKernel(
+        source_of("inline constexpr unsigned table[2] = {1, " + value + "};\n" +
+                      "template <typename T> __device__ T& cell() { __shared__ T here; return here; }\n"
+                      "inline __device__ unsigned counter = 0;\n"
+                      "__global__ void read(unsigned* y, unsigned i) {\n"
+                      "  cell<unsigned>() = table[i];\n  y[0] = cell<unsigned>();\n  y[1] = ++counter;\n"
+                      "  y[2] = static_cast<unsigned>(reinterpret_cast<size_t>(&cell<unsigned>()));\n}",
+                  {"read"}),
+        Target::parse("sm_90"));
+  };
+  const EmulatedKernel first = kernel_with("20");
+  const EmulatedKernel second = kernel_with("30");
+  std::vector<unsigned> a(3);
+  std::vector<unsigned> b(3);
+  unsigned* out = a.data();
+  first({}, out, 1U);
+  out = b.data();
+  second({}, out, 1U);
+  EXPECT_EQ(a[0], 20U);
+  EXPECT_EQ(b[0], 30U);
+  EXPECT_EQ(a[1], 1U);
+  EXPECT_EQ(b[1], 1U);
+  EXPECT_NE(a[2], b[2]);
+}
+
 }  // namespace
 }  // namespace kiln

@@ -15,7 +15,7 @@ const char* const k_weighted = R"(// kiln: parameter element: type
 // kiln: parameter weights: f32[4]
 // kiln: parameter taps: u16[]
 // kiln: parameter ending: code = value
-// kiln: entry weighted<element>
+// kiln: entry weighted<kiln::element>
 #include "kiln/values.h"
 
 template <typename T>

@@ -1,8 +1,19 @@
 // Loads and stores with a cache hint, and atomics. Blocks and threads run one at a time, so all of them are plain.
-#define KILN_LOAD(name)             \
-  template <typename T>             \
-  inline T name(const T* pointer) { \
-    return *pointer;                \
+namespace kiln_emulation {
+/// clang's own check leaves out whole vectors.
+template <typename T>
+inline void check_alignment(const T* pointer, Site site) {
+  if (reinterpret_cast<size_t>(pointer) % alignof(T) != 0) {
+    fail("address of a load or store is not one of a value of its type's alignment", site);
+  }
+}
+}  // namespace kiln_emulation
+
+#define KILN_LOAD(name)                                               \
+  template <typename T>                                               \
+  inline T name(const T* pointer, KilnSite site = KilnSite::here()) { \
+    kiln_emulation::check_alignment(pointer, site);                   \
+    return *pointer;                                                  \
   }
 KILN_LOAD(__ldg)
 KILN_LOAD(__ldcg)
@@ -22,10 +33,11 @@ template <typename T>
 using As = typename Same<T>::Type;
 }  // namespace kiln_emulation
 
-#define KILN_STORE(name)                                      \
-  template <typename T>                                       \
-  inline void name(T* pointer, kiln_emulation::As<T> value) { \
-    *pointer = value;                                         \
+#define KILN_STORE(name)                                                                        \
+  template <typename T>                                                                         \
+  inline void name(T* pointer, kiln_emulation::As<T> value, KilnSite site = KilnSite::here()) { \
+    kiln_emulation::check_alignment(pointer, site);                                             \
+    *pointer = value;                                                                           \
   }
 KILN_STORE(__stwb)
 KILN_STORE(__stcg)
