@@ -2,9 +2,9 @@
 
 namespace kiln::cache {
 
-void Health::degrade(std::string trouble, Clock::time_point now) {
+void Health::degrade(std::string trouble, Clock::time_point now, std::chrono::seconds left_out) {
   degraded_ = true;
-  retry_at_ = now + k_left_out;
+  retry_at_ = now + left_out;
   if (trouble != last_said_) {
     messages_.push_back(trouble + "; the cache is left out for now");
     last_said_ = trouble;

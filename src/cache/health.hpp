@@ -9,6 +9,8 @@ namespace kiln::cache {
 
 /// How long a layer is left out after an error before it is tried again.
 inline constexpr std::chrono::seconds k_left_out{30};
+/// The same when it was only held by someone else for too long.
+inline constexpr std::chrono::seconds k_left_out_when_busy{5};
 
 /// Whether a layer can be used now. After an error it is left out for a while; each trouble is said once.
 class Health {
@@ -20,7 +22,7 @@ class Health {
   bool degraded() const noexcept { return degraded_; }
   const std::string& trouble() const noexcept { return trouble_; }
 
-  void degrade(std::string trouble, Clock::time_point now);
+  void degrade(std::string trouble, Clock::time_point now, std::chrono::seconds left_out = k_left_out);
   void recovered() noexcept;
   /// Something worth a line that leaves the layer usable.
   void note(std::string message) { messages_.push_back(std::move(message)); }

@@ -16,6 +16,8 @@ namespace {
 constexpr std::int64_t k_minor_base = 100'000;
 constexpr std::int64_t k_major_base = 100'000'000;
 constexpr int k_max_major = 99'999;
+/// Below what SQLite is told to read (256 MiB), with room for the short columns.
+constexpr std::size_t k_max_row_bytes = std::size_t{250} << 20;
 
 std::span<const std::byte> bytes_of(std::string_view text) noexcept { return std::as_bytes(std::span(text)); }
 
@@ -172,6 +174,9 @@ std::optional<Row> to_row(const Artifact& artifact, std::int64_t now) {
   row.ptx = compress(bytes_of(artifact.ptx));
   row.image = compress(artifact.image);
   row.checksum = checksum_of(row);
+  if (row.spec.size() + row.ptx.size() + row.image.size() + row.entries.size() + row.log.size() > k_max_row_bytes) {
+    return std::nullopt;
+  }
   return row;
 }
 

@@ -58,7 +58,7 @@ std::optional<std::vector<EntryPoint>> to_entries(std::string_view column);
 Digest checksum_of(const Row& row) noexcept;
 
 /// The row of an artifact, with checksum. Absent when the artifact cannot be stored: compiler numbers out of range,
-/// target native, no image, or a cubin that is no ELF file. `now` becomes `last_used`.
+/// target native, no image, a cubin that is no ELF file, or more than 250 MiB. `now` becomes `last_used`.
 std::optional<Row> to_row(const Artifact& artifact, std::int64_t now);
 
 /// The artifact of a row, or nothing if the row is damaged: wrong checksum, malformed column, image of the wrong size

@@ -54,6 +54,8 @@ constexpr std::size_t k_user_version_at = 60;
 constexpr std::size_t k_application_id_at = 68;
 // user_version holds both versions: format * 1000 + lowest compatible.
 constexpr int k_version_base = 1000;
+// A database of a newer format is left alone for ever, so a damaged number must not be taken for one.
+constexpr int k_first_unlikely_format = 100;
 
 using HeaderBytes = std::array<unsigned char, k_header_size>;
 
@@ -77,7 +79,7 @@ FileHeader judge_versions(std::uint32_t application_id, std::int64_t versions, b
   }
   auto format = static_cast<int>(versions / k_version_base);
   std::int64_t lowest_compatible = versions % k_version_base;
-  if (versions <= 0) {
+  if (versions <= 0 || versions >= k_version_base * k_first_unlikely_format || lowest_compatible > format) {
     return {FileHeader::Kind::foreign, 0, "has no format version"};
   }
   if (format > k_format_version && lowest_compatible > k_format_version) {
@@ -127,22 +129,6 @@ std::string get_meta(Database& database, std::string_view key) {
   return get->step() ? std::string(get->text(0)) : std::string();
 }
 
-/// The format stands in the file's header and in `meta`. A header that alone claims a newer one is damaged; where
-/// `meta` does not tell, it is believed, since a newer database must not be touched.
-FileHeader confirm(Database& database, FileHeader header) {
-  if (header.kind != FileHeader::Kind::newer) {
-    return header;
-  }
-  try {
-    if (get_meta(database, "format") == std::to_string(k_format_version)) {
-      return {FileHeader::Kind::foreign, 0, "has a damaged header"};
-    }
-  } catch (const SqliteError&) {
-    // A newer format may have no `meta`.
-  }
-  return header;
-}
-
 }  // namespace
 
 FileHeader header_of_file(Database& database) {
@@ -155,14 +141,14 @@ FileHeader header_of_file(Database& database) {
   }
   HeaderBytes header{};
   database.read_file(std::as_writable_bytes(std::span(header)));
-  return confirm(database, judge(header, file_size));
+  return judge(header, file_size);
 }
 
 FileHeader header_of(Database& database) {
   auto application_id = static_cast<std::uint32_t>(database.integer("PRAGMA application_id"));
   std::int64_t versions = database.integer("PRAGMA user_version");
   bool has_no_tables = database.integer(k_count_tables) == 0;
-  return confirm(database, judge_versions(application_id, versions, has_no_tables));
+  return judge_versions(application_id, versions, has_no_tables);
 }
 
 void create_user_schema(Database& database, JournalMode journal) {

@@ -70,7 +70,7 @@ class UserLayer final : public Layer {
   void set_aside(const std::string& why);
   void close() noexcept;
   bool was_replaced() const noexcept;
-  void degrade(const std::string& why);
+  void degrade(const std::string& why, std::chrono::seconds left_out = k_left_out);
   void write_touched(Store& store);
   void evict(Store& store);
   void require_usable() const;

@@ -1,0 +1,180 @@
+// How the user database is opened, and what follows when it cannot be used.
+
+#include <unistd.h>
+
+#include "cache/filesystem.hpp"
+#include "cache/quarantine.hpp"
+#include "cache/trust.hpp"
+#include "cache/user_layer.hpp"
+
+namespace kiln::cache {
+
+namespace {
+
+// The log is given back to the file system beyond this; a commit need not reach the disk before it returns, since a
+// lost row is compiled again; what is dropped need not be overwritten.
+constexpr char k_prepare_writing[] =
+    "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304; PRAGMA secure_delete = OFF";
+constexpr char k_journal_mode[] = "PRAGMA journal_mode";
+constexpr char k_leave_wal[] = "PRAGMA journal_mode = DELETE";
+
+bool has_log(const std::filesystem::path& file) {
+  std::optional<FileState> log = state_of(beside(file, "-wal"));
+  return log && log->size > 0;
+}
+
+}  // namespace
+
+void UserLayer::close() noexcept { connection_.reset(); }
+
+void UserLayer::degrade(const std::string& why, std::chrono::seconds left_out) {
+  close();
+  health_.degrade("cache " + file_.string() + ": " + why, Health::Clock::now(), left_out);
+}
+
+bool UserLayer::was_replaced() const noexcept {
+  std::optional<FileState> now = state_of(file_);
+  return !now || now->identity != connection_->identity();
+}
+
+/// What follows from an error. True: it is worth another try.
+bool UserLayer::recover(const SqliteError& error) {
+  if (connection_ != nullptr && connection_->is_snapshot()) {
+    // The file may have been written while it was read. Only a connection with locks can tell.
+    close();
+    glance_ = false;
+    return true;
+  }
+  if (connection_ != nullptr && was_replaced()) {
+    close();
+    return true;
+  }
+  if (error.fault() == SqliteFault::content && connection_ != nullptr && !read_only_) {
+    set_aside(error.what());
+    return true;
+  }
+  degrade(error.what(), error.fault() == SqliteFault::busy ? k_left_out_when_busy : k_left_out);
+  return false;
+}
+
+/// Moves the open database out of the way, since it cannot be used.
+void UserLayer::set_aside(const std::string& why) {
+  FileIdentity identity = connection_->identity();
+  close();
+  touched_.clear();
+  ++counters_.corrupt_dropped;
+  DirectoryLock lock(directory_, busy_wait_);
+  if (move_aside(file_, identity)) {
+    health_.note("cache " + file_.string() + ": " + why + "; it was moved aside and a new one is made");
+  } else {
+    degrade(why + ", and it cannot be moved aside; check the permissions of " + directory_.string());
+  }
+}
+
+Store* UserLayer::open(Need need) {
+  if (!health_.usable(Health::Clock::now()) || (need == Need::write && read_only_)) {
+    return nullptr;
+  }
+  if (connection_ != nullptr) {
+    bool close_enough = need == Need::glance || !connection_->is_snapshot() || read_only_;
+    if (close_enough && (need == Need::glance || !was_replaced())) {
+      return &connection_->store();
+    }
+    close();
+  }
+  Trust trust = trust_database(file_, Owner::caller, ::geteuid());
+  if (trust.verdict == Trust::Verdict::absent && need == Need::write) {
+    trust = make_directory(directory_, ::geteuid());
+    if (trust.trusted()) {
+      trust = make_database(file_, ::geteuid());
+    }
+  }
+  if (trust.verdict == Trust::Verdict::absent) {
+    return nullptr;
+  }
+  if (!trust.trusted()) {
+    degrade(trust.reason);
+    return nullptr;
+  }
+  return open_trusted(trust.path, need);
+}
+
+Store* UserLayer::open_trusted(const std::filesystem::path& file, Need need) {
+  if (need == Need::glance && glance_ && !has_log(file) && open_snapshot(file)) {
+    return &connection_->store();
+  }
+  if (!health_.usable(Health::Clock::now())) {
+    return nullptr;
+  }
+  return read_only_ ? open_read_only(file) : open_locked(file, need);
+}
+
+/// True when the main file alone can be looked into.
+bool UserLayer::open_snapshot(const std::filesystem::path& file) {
+  connection_ = Connection::snapshot(file);
+  FileHeader header = header_of_file(connection_->store().database());
+  if (header.kind == FileHeader::Kind::ours) {
+    health_.recovered();
+    return true;
+  }
+  close();
+  if (header.kind == FileHeader::Kind::newer) {
+    degrade(header.trouble);
+  }
+  return false;
+}
+
+/// Makes no file and changes none. A log is read where its shared memory is there already; otherwise the main file has
+/// to do.
+Store* UserLayer::open_read_only(const std::filesystem::path& file) {
+  if (has_log(file) && state_of(beside(file, "-shm"))) {
+    connection_ = Connection::locked(file, Database::Access::read_only, busy_wait_);
+    FileHeader header = header_of(connection_->store().database());
+    if (header.kind != FileHeader::Kind::ours) {
+      degrade(header.kind == FileHeader::Kind::empty ? "has no tables yet" : header.trouble);
+      return nullptr;
+    }
+    health_.recovered();
+    return &connection_->store();
+  }
+  if (!open_snapshot(file)) {
+    return nullptr;
+  }
+  return &connection_->store();
+}
+
+Store* UserLayer::open_locked(const std::filesystem::path& file, Need need) {
+  connection_ = Connection::locked(file, Database::Access::read_write, busy_wait_);
+  Database& database = connection_->store().database();
+  FileHeader header = header_of(database);
+  switch (header.kind) {
+    case FileHeader::Kind::ours:
+      break;
+    case FileHeader::Kind::newer:
+      degrade(header.trouble);
+      return nullptr;
+    case FileHeader::Kind::empty:
+      if (need != Need::write) {
+        close();
+        return nullptr;
+      }
+      {
+        DirectoryLock lock(directory_, busy_wait_);
+        create_user_schema(database, file_system_of(directory_).journal);
+      }
+      break;
+    case FileHeader::Kind::foreign:
+    case FileHeader::Kind::truncated:
+    case FileHeader::Kind::older:
+      throw SqliteError(SqliteFault::content, 0, header.trouble);
+  }
+  // A cache that was made on a local disk may have moved to a network file system.
+  if (database.text(k_journal_mode) == "wal" && file_system_of(directory_).journal == JournalMode::rollback) {
+    database.text(k_leave_wal);
+  }
+  database.execute(k_prepare_writing);
+  health_.recovered();
+  return &connection_->store();
+}
+
+}  // namespace kiln::cache
