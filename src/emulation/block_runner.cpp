@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "emulation/workspace.hpp"
 #include "kiln/error.hpp"
 
 namespace kiln::emulation {
@@ -15,6 +16,12 @@ constexpr unsigned long long k_no_value = 0x0101010101010101ULL * abi::k_garbage
 
 std::string text_of(abi::Index3 index) {
   return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) + ")";
+}
+
+/// A file's name as the source knows it.
+std::string name_of_file(std::string_view path) {
+  const std::size_t folder = path.find(k_source_folder);
+  return std::string(folder == std::string_view::npos ? path : path.substr(folder + k_source_folder.size() + 1));
 }
 
 bool same_site(const abi::Site& a, const abi::Site& b) { return a.line == b.line && std::strcmp(a.file, b.file) == 0; }
@@ -324,8 +331,8 @@ BlockRunner::Thread& BlockRunner::thread_of(const Warp& warp, unsigned lane) {
 }
 
 std::string BlockRunner::place_of(const Thread& thread) const {
-  return "block " + text_of(*module_.block_index) + ", thread " + text_of(thread.index) + ", at " + thread.site.file +
-         ":" + std::to_string(thread.site.line);
+  return "block " + text_of(*module_.block_index) + ", thread " + text_of(thread.index) + ", at " +
+         name_of_file(thread.site.file) + ":" + std::to_string(thread.site.line);
 }
 
 std::string BlockRunner::describe(const Thread& thread) const {

@@ -1,9 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace kiln::emulation {
+
+/// Where a source's files are put in a workspace: deep enough for headers whose names go up.
+inline constexpr std::string_view k_source_folder = "1/2/3/4/5/6/7/8/source";
 
 /// A private folder (mode 0700) under the system's temporary folder; removed with everything in it when this goes.
 class Workspace {

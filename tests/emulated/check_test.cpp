@@ -65,7 +65,7 @@ TEST(Check, MisalignedVectorAccessNamesItsLine) {
   const char* in = x;
   kernel({}, out, in, 16);
   EXPECT_THAT(error_of(kernel, {}, out, in, 8),
-              AllOf(HasSubstr("aligned to 16 bytes"), HasSubstr("test.cu:2"), HasSubstr("block (0, 0, 0)")));
+              AllOf(HasSubstr("aligned to 16 bytes"), HasSubstr("at test.cu:2"), HasSubstr("block (0, 0, 0)")));
 }
 
 TEST(Check, IndexOutsideALiteralTableNamesIt) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "emulation/sanitizers.hpp"
 #include "kiln/emulator.hpp"
 #include "kiln/index_map.hpp"
 #include "kiln/source.hpp"
@@ -17,8 +18,8 @@ constexpr std::size_t k_alignment = 64;
 constexpr std::size_t k_guard_bytes = 256;
 constexpr std::byte k_guard{0xA7};
 
-/// `bytes` bytes at an offset from an aligned address, with guards on both sides. The address sanitizer finds what goes
-/// beyond the guard behind.
+/// `bytes` bytes at an offset from an aligned address, with guards on both sides. With the address sanitizer the guards
+/// cannot even be read while a kernel runs.
 class Buffer {
  public:
   Buffer(std::size_t bytes, std::size_t offset)
@@ -29,6 +30,13 @@ class Buffer {
   }
   std::byte* data() noexcept { return memory_.get() + front_; }
   std::size_t size() const noexcept { return size_; }
+  void lock_guards() const noexcept {
+    emulation::sanitizers::poison(memory_.get(), front_);
+    emulation::sanitizers::poison(memory_.get() + front_ + size_, k_guard_bytes);
+  }
+  void unlock_guards() const noexcept {
+    emulation::sanitizers::unpoison(memory_.get(), front_ + size_ + k_guard_bytes);
+  }
   bool guards_intact() const noexcept {
     const auto intact = [](std::byte value) { return value == k_guard; };
     const std::byte* end = memory_.get() + front_ + size_;
@@ -42,6 +50,17 @@ class Buffer {
   std::size_t size_;
   std::size_t front_;
   std::unique_ptr<std::byte[], Free> memory_;
+};
+
+class LockedGuards {
+ public:
+  explicit LockedGuards(const Buffer& buffer) : buffer_(buffer) { buffer_.lock_guards(); }
+  ~LockedGuards() { buffer_.unlock_guards(); }
+  LockedGuards(const LockedGuards&) = delete;
+  LockedGuards& operator=(const LockedGuards&) = delete;
+
+ private:
+  const Buffer& buffer_;
 };
 
 /// Bytes that repeat nowhere near: a wrong place shows in a few of them at the latest.
@@ -85,6 +104,8 @@ std::optional<std::string> check_launch(const PermutationCase& item, const Permu
   const void* const x_argument = x.data();
   const unsigned long long rows = launch.rows;
   try {
+    const LockedGuards x_guards(x);
+    const LockedGuards y_guards(y);
     kernel(geometry.launch(launch.rows), y_argument, x_argument, rows);
   } catch (const std::exception& error) {
     return to_text(launch) + ": " + error.what();
