@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/environment.hpp"
 #include "jit/compiler_output.hpp"
 #include "jit/cubin_info.hpp"
 #include "jit/nvrtc_api.hpp"
@@ -133,17 +132,6 @@ bool asks_for_report(const std::vector<std::string>& arguments) {
   });
 }
 
-/// NVRTC takes further options from the environment, which no key covers.
-void refuse_hidden_options() {
-  for (const char* variable : {"NVRTC_PREPEND_FLAGS", "NVRTC_APPEND_FLAGS"}) {
-    if (auto flags = core::environment(variable)) {
-      throw Error(ErrorCode::invalid_argument, std::string(variable) + " is set to '" + *flags +
-                                                   "', which would change kernels behind the cache's back: unset it "
-                                                   "and give the options with the template");
-    }
-  }
-}
-
 std::string joined(const std::vector<Target>& targets) {
   std::string text;
   for (const Target& target : targets) {
@@ -215,7 +203,6 @@ Compiler Nvrtc::identity() const {
 }
 
 Artifact Nvrtc::compile(const Source& source, const Target& target, const CompileArguments& arguments) const {
-  refuse_hidden_options();
   const NvrtcApi& api = state_->api;
   std::vector<std::string> all = arguments.keyed;
   for (const std::string& argument : arguments.serving) {

@@ -166,17 +166,6 @@ TEST_P(Compile, AnUnknownOptionIsNamedWithAllOthers) {
   }
 }
 
-TEST_P(Compile, OptionsFromTheEnvironmentAreRefused) {
-  setenv("NVRTC_APPEND_FLAGS", "-DX=1", 1);
-  try {
-    compile(k_scale);
-    ADD_FAILURE() << "compiled";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("NVRTC_APPEND_FLAGS"), std::string::npos);
-  }
-  unsetenv("NVRTC_APPEND_FLAGS");
-}
-
 TEST_P(Compile, ManyThreadsAtOnceGiveWhatOneGives) {
   auto text = [](int i) {
     return "// kiln: entry k\n__global__ void k(int* p) { p[threadIdx.x] = " + std::to_string(i) + "; }\n";

@@ -48,10 +48,12 @@ class NvrtcTest : public testing::TestWithParam<std::string> {
   std::shared_ptr<const Nvrtc> nvrtc_;
 };
 
-/// "Cuda13" and the like would need the library open: numbers do.
-#define KILN_NVRTC_SUITE(name)                                          \
-  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(name);                  \
-  INSTANTIATE_TEST_SUITE_P(All, name, testing::ValuesIn(nvrtc_files()), \
-                           [](const auto& info) { return "library" + std::to_string(info.index); })
+inline std::string library_number(const testing::TestParamInfo<std::string>& tested) {
+  return "library" + std::to_string(tested.index);
+}
+
+#define KILN_NVRTC_SUITE(name)                         \
+  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(name); \
+  INSTANTIATE_TEST_SUITE_P(All, name, testing::ValuesIn(nvrtc_files()), library_number)
 
 }  // namespace kiln::jit
