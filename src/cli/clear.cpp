@@ -22,9 +22,8 @@ ExitCode run(const Arguments& arguments, Output& out) {
 }  // namespace
 
 void add_clear(CLI::App& app, Command& chosen) {
-  CLI::App* command = nullptr;
   add_command<Arguments>(app, chosen, "clear", "Remove every kernel of the user cache; packs stay",
-                         "  kiln clear\n  kiln clear --cache /tmp/kiln\n", run, command);
+                         "  kiln clear\n  kiln clear --cache /tmp/kiln\n", run);
 }
 
 }  // namespace kiln::cli

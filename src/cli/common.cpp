@@ -1,13 +1,27 @@
 #include "cli/common.hpp"
 
+#include <CLI/CLI.hpp>
 #include <iostream>
+#include <utility>
 
 namespace kiln::cli {
 
-void add_common(CLI::App& command, Common& common) {
-  command.add_option("--cache", common.cache, "Directory of the user cache, instead of $KILN_CACHE_DIR")
-      ->type_name("DIR");
-  command.add_flag("--json", common.json, "Print JSON, one object a line");
+Syntax add_command(CLI::App& app, Command& chosen, const std::string& name, const std::string& help,
+                   const std::string& examples, Common& common, Command run) {
+  CLI::App* command = app.add_subcommand(name, help);
+  command->footer("Examples:\n" + examples);
+  command->callback([run = std::move(run), &chosen] { chosen = run; });
+  Syntax syntax(*command);
+  syntax.text("--cache", common.cache, "DIR", "Directory of the user cache, instead of $KILN_CACHE_DIR")
+      .flag("--json", common.json, "Print JSON, one object a line");
+  return syntax;
+}
+
+CLI::App& add_group(CLI::App& app, const std::string& name, const std::string& help, const std::string& examples) {
+  CLI::App* group = app.add_subcommand(name, help);
+  group->require_subcommand(1);
+  group->footer("Examples:\n" + examples);
+  return *group;
 }
 
 ServiceOptions service_options(const Common& common) {
@@ -23,15 +37,9 @@ ServiceOptions service_options(const Common& common) {
   return options;
 }
 
-CLI::Option* add_repeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
-                          const std::string& help) {
-  return command.add_option(name, values, help)->allow_extra_args(false);
-}
-
-CLI::Option* add_targets(CLI::App& command, std::vector<std::string>& targets) {
-  return add_repeated(command, "--target", targets,
-                      "Architecture: sm_90, sm_90a, sm_100f (a cubin), compute_90 (PTX) or native; may be repeated")
-      ->type_name("T");
+void add_targets(Syntax& syntax, std::vector<std::string>& targets) {
+  syntax.repeated("--target", targets, "T",
+                  "Architecture: sm_90, sm_90a, sm_100f (a cubin), compute_90 (PTX) or native; may be repeated");
 }
 
 std::vector<Target> parse_targets(const std::vector<std::string>& texts) {

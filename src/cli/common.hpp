@@ -1,14 +1,15 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
+#include "cli/syntax.hpp"
 #include "kiln/service.hpp"
 #include "kiln/target.hpp"
 
@@ -23,33 +24,31 @@ struct Common {
   bool json = false;
 };
 
-void add_common(CLI::App& command, Common& common);
-
 /// The environment's options changed by the command line's; warnings go to standard error.
 ServiceOptions service_options(const Common& common);
 
-/// `--target`, any number of times; each takes one value.
-CLI::Option* add_targets(CLI::App& command, std::vector<std::string>& targets);
+/// `--target`, any number of times.
+void add_targets(Syntax& syntax, std::vector<std::string>& targets);
 /// Throws UsageError for a malformed one.
 std::vector<Target> parse_targets(const std::vector<std::string>& texts);
 
-/// An option that may be given any number of times and takes one value each time.
-CLI::Option* add_repeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
-                          const std::string& help);
+/// Adds a subcommand with the arguments that every command takes. `run` is what it does.
+Syntax add_command(CLI::App& app, Command& chosen, const std::string& name, const std::string& help,
+                   const std::string& examples, Common& common, Command run);
 
-/// Adds a subcommand whose arguments live in an `Arguments` that `run` is called with.
+/// The same for a command whose arguments are an `Arguments`, with its `common`, that `run` is called with.
 template <typename Arguments>
-std::shared_ptr<Arguments> add_command(CLI::App& app, Command& chosen, const std::string& name, const std::string& help,
-                                       const std::string& examples, ExitCode (*run)(const Arguments&, Output&),
-                                       CLI::App*& command) {
+std::pair<Syntax, std::shared_ptr<Arguments>> add_command(CLI::App& app, Command& chosen, const std::string& name,
+                                                          const std::string& help, const std::string& examples,
+                                                          ExitCode (*run)(const Arguments&, Output&)) {
   auto arguments = std::make_shared<Arguments>();
-  command = app.add_subcommand(name, help);
-  command->footer("Examples:\n" + examples);
-  add_common(*command, arguments->common);
-  command->callback(
-      [arguments, run, &chosen] { chosen = [arguments, run](Output& out) { return run(*arguments, out); }; });
-  return arguments;
+  Syntax syntax = add_command(app, chosen, name, help, examples, arguments->common,
+                              [arguments, run](Output& out) { return run(*arguments, out); });
+  return {syntax, arguments};
 }
+
+/// A subcommand that only has subcommands.
+CLI::App& add_group(CLI::App& app, const std::string& name, const std::string& help, const std::string& examples);
 
 // One per command, each in a file of its name; export and import share transfer.cpp.
 void add_permute(CLI::App& app, Command& chosen);

@@ -85,7 +85,7 @@ ExitCode run(const Arguments& arguments, Output& out) {
       found = service.find_or_compile(tmpl, values, target);
     } catch (const CompileError& error) {
       std::string message = tmpl.name() + " does not compile for " + target.text() + ":\n" + error.log();
-      throw Error(ErrorCode::compile_failed, message + excerpt(error.log(), error.source(), tmpl.name()));
+      throw Error(ErrorCode::compile_failed, message + excerpt(error.log(), error.source()));
     }
     if (emission.part.empty() || emission.output != "-") {
       if (arguments.common.json) {
@@ -107,26 +107,20 @@ ExitCode run(const Arguments& arguments, Output& out) {
 }  // namespace
 
 void add_compile(CLI::App& app, Command& chosen) {
-  CLI::App* command = nullptr;
-  auto arguments = add_command<Arguments>(
+  auto [syntax, arguments] = add_command<Arguments>(
       app, chosen, "compile", "Instantiate and compile a template",
       "  kiln compile scale.cu -D n=36 -D factor=0.5 -D element=float --target sm_90\n"
       "  kiln compile lookup.cu -D table=@table.json -I include --target sm_80 --target sm_90a --json\n"
       "  kiln compile scale.cu -D n=36 --emit source\n"
       "  kiln compile scale.cu -D n=36 --target sm_90 -o scale.cubin\n",
-      run, command);
-  add_compile_arguments(*command, arguments->request);
-  command
-      ->add_option(
-          "--emit", arguments->emit,
-          "Write the cubin, the PTX, the instantiated source (which compiles nothing) or the compiler's log, to "
-          "standard output unless -o is given")
-      ->check(CLI::IsMember({"cubin", "ptx", "source", "log"}));
-  command
-      ->add_option("-o", arguments->output,
-                   "File to write, whole or not at all; alone it means --emit cubin; - is "
-                   "standard output")
-      ->type_name("FILE");
+      run);
+  add_compile_arguments(syntax, arguments->request);
+  syntax
+      .choice("--emit", arguments->emit, {"cubin", "ptx", "source", "log"},
+              "Write the cubin, the PTX, the instantiated source (which compiles nothing) or the compiler's log, to "
+              "standard output unless -o is given")
+      .text("-o", arguments->output, "FILE",
+            "File to write, whole or not at all; alone it means --emit cubin; - is standard output");
 }
 
 }  // namespace kiln::cli

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "cli/request.hpp"
 #include "kiln/value_text.hpp"
@@ -50,23 +51,17 @@ Value read_value(const Template& tmpl, const Parameter& parameter, std::string t
 
 }  // namespace
 
-void add_compile_arguments(CLI::App& command, CompileArguments& arguments) {
-  command.add_option("template", arguments.file, "A CUDA C++ file with declared parameters")
-      ->type_name("TEMPLATE.cu")
-      ->required();
-  add_repeated(command, "-D", arguments.definitions,
-               "Value of a parameter, read as its declared type: 36, 0x1p-3, inf, nan, true, float, 1,2,3; lists and "
-               "code also as @FILE; may be repeated")
-      ->type_name("NAME=VALUE");
-  add_repeated(command, "-I", arguments.include_dirs, "Folder to find included headers in; may be repeated")
-      ->type_name("DIR");
-  add_repeated(command, "--entry", arguments.entries,
-               "Kernel as a C++ name expression, instead of those the template declares; may be repeated")
-      ->type_name("NAME");
-  add_repeated(command, "--option", arguments.options,
-               "Further NVRTC option, as --option=--use_fast_math; may be repeated")
-      ->type_name("O");
-  add_targets(command, arguments.targets);
+void add_compile_arguments(Syntax& syntax, CompileArguments& arguments) {
+  syntax.required("template", arguments.file, "TEMPLATE.cu", "A CUDA C++ file with declared parameters")
+      .repeated("-D", arguments.definitions, "NAME=VALUE",
+                "Value of a parameter, read as its declared type: 36, 0x1p-3, inf, nan, true, float, 1,2,3; lists and "
+                "code also as @FILE; may be repeated")
+      .repeated("-I", arguments.include_dirs, "DIR", "Folder to find included headers in; may be repeated")
+      .repeated("--entry", arguments.entries, "NAME",
+                "Kernel as a C++ name expression, instead of those the template declares; may be repeated")
+      .repeated("--option", arguments.options, "O",
+                "Further NVRTC option, as --option=--use_fast_math; may be repeated");
+  add_targets(syntax, arguments.targets);
 }
 
 Template read_template(const CompileArguments& arguments) {

@@ -59,12 +59,11 @@ ExitCode run(const Arguments& arguments, Output& out) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Command& chosen) {
-  CLI::App* command = nullptr;
   add_command<Arguments>(
       app, chosen, "doctor",
       "Show which NVRTC, driver, GPUs and cache layers Kiln finds, and what to do where it does not. "
       "Exits 3 when NVRTC is missing or anything is broken; a build host needs no driver and no GPU",
-      "  kiln doctor\n  kiln doctor --json\n", run, command);
+      "  kiln doctor\n  kiln doctor --json\n", run);
 }
 
 }  // namespace kiln::cli

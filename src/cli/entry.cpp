@@ -47,7 +47,7 @@ EntryPrinter::EntryPrinter(Output& out, bool json)
 void EntryPrinter::add(const Entry& entry) {
   ++count_;
   if (json_) {
-    out_.line(to_json(entry).dump(-1, ' ', false, Json::error_handler_t::replace));
+    out_.line(to_text(to_json(entry)));
     return;
   }
   table_.add({entry.key.text().substr(0, k_short_key), entry.template_name, entry.target.text(), name_of(entry.kind),

@@ -5,8 +5,8 @@
 
 namespace kiln::cli {
 
-/// The lines of `source` that the errors in a compiler's log point at, with two lines around each: the source's lines
-/// are numbered already. `name` is the main file's name in the log. Empty when the log points nowhere in it.
-std::string excerpt(std::string_view log, std::string_view source, std::string_view name);
+/// The lines that the errors in a compiler's log point at, with two lines around each, out of a CompileError's source,
+/// whose lines are numbered. Empty when the log points nowhere in it.
+std::string excerpt(std::string_view log, std::string_view source);
 
 }  // namespace kiln::cli

@@ -59,8 +59,7 @@ ExitCode run_permute(const PermuteQuestion& question, Output& out) {
   Service service(service_options(question.common));
   for (const Target& target : targets) {
     PermuteRequest request = plan_permute(map, shape, target);
-    explain(question.common, service, request.tmpl, request.values, target, request.strategy + ": " + request.reason,
-            out);
+    explain(question.common, service, request.tmpl, request.values, target, request.reason, out);
   }
   return k_done;
 }
@@ -79,22 +78,19 @@ ExitCode run_compile(const CompileQuestion& question, Output& out) {
 }  // namespace
 
 void add_explain(CLI::App& app, Command& chosen) {
-  CLI::App* explain = app.add_subcommand(
-      "explain",
-      "Say whether a request would hit, and where; if not, the first field that differs from the nearest entry");
-  explain->require_subcommand(1);
-  explain->footer(
-      "Examples:\n  kiln explain permute --indices 2,1,0 --target sm_90\n"
+  CLI::App& group = add_group(
+      app, "explain",
+      "Say whether a request would hit, and where; if not, the first field that differs from the nearest entry",
+      "  kiln explain permute --indices 2,1,0 --target sm_90\n"
       "  kiln explain compile scale.cu -D n=36 --target sm_90\n");
-  CLI::App* command = nullptr;
-  auto permute =
-      add_command<PermuteQuestion>(*explain, chosen, "permute", "Explain what `kiln permute` would ask for",
-                                   "  kiln explain permute --indices 2,1,0 --target sm_90\n", run_permute, command);
-  add_permute_arguments(*command, permute->request);
-  auto compile =
-      add_command<CompileQuestion>(*explain, chosen, "compile", "Explain what `kiln compile` would ask for",
-                                   "  kiln explain compile scale.cu -D n=36 --target sm_90\n", run_compile, command);
-  add_compile_arguments(*command, compile->request);
+  auto [permute, map] =
+      add_command<PermuteQuestion>(group, chosen, "permute", "Explain what `kiln permute` would ask for",
+                                   "  kiln explain permute --indices 2,1,0 --target sm_90\n", run_permute);
+  add_permute_arguments(permute, map->request);
+  auto [compile, file] =
+      add_command<CompileQuestion>(group, chosen, "compile", "Explain what `kiln compile` would ask for",
+                                   "  kiln explain compile scale.cu -D n=36 --target sm_90\n", run_compile);
+  add_compile_arguments(compile, file->request);
 }
 
 }  // namespace kiln::cli

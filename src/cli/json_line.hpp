@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "cli/output.hpp"
 
@@ -9,11 +10,9 @@ namespace kiln::cli {
 /// Fields in the order in which they are written.
 using Json = nlohmann::ordered_json;
 
-/// One object on a line of its own, there at once for who reads along. Text that is not UTF-8 has its bad bytes
-/// replaced.
-inline void print_json(Output& out, const Json& object) {
-  out.line(object.dump(-1, ' ', false, Json::error_handler_t::replace));
-  out.flush();
-}
+/// `object` on one line. Text that is not UTF-8 has its bad bytes replaced.
+std::string to_text(const Json& object);
+/// One object on a line of its own, there at once for who reads along.
+void print_json(Output& out, const Json& object);
 
 }  // namespace kiln::cli

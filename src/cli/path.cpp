@@ -44,9 +44,8 @@ ExitCode run(const Arguments& arguments, Output& out) {
 }  // namespace
 
 void add_path(CLI::App& app, Command& chosen) {
-  CLI::App* command = nullptr;
   add_command<Arguments>(app, chosen, "path", "Print the user cache's directory",
-                         "  kiln path\n  du -sh \"$(kiln path)\"\n", run, command);
+                         "  kiln path\n  du -sh \"$(kiln path)\"\n", run);
 }
 
 }  // namespace kiln::cli

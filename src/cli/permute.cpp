@@ -69,8 +69,7 @@ class Run {
   void run(const Target& target) {
     PermuteRequest request = plan_permute(map_, shape_, target);
     Lookup found = service_.find_or_compile(request.tmpl, request.values, target);
-    std::uint64_t rows =
-        arguments_.request.rows_given ? arguments_.request.rows : PermuteCheck::default_rows(map_, shape_);
+    std::uint64_t rows = arguments_.request.rows.value_or(PermuteCheck::default_rows(map_, shape_));
     Verified verified = Verified::no;
     std::string why_not = "not run: no GPU here; --emulate runs the kernel on the CPU";
     if (arguments_.emulate) {
@@ -101,7 +100,7 @@ class Run {
       return;
     }
     out_.line(to_line(found, target));
-    out_.line("            " + request.strategy + ": " + request.reason);
+    out_.line("            " + request.reason);
     out_.line("            " +
               (verified == Verified::no
                    ? why_not
@@ -125,15 +124,14 @@ ExitCode run(const Arguments& arguments, Output& out) { return Run(arguments, ou
 }  // namespace
 
 void add_permute(CLI::App& app, Command& chosen) {
-  CLI::App* command = nullptr;
-  auto arguments = add_command<Arguments>(
+  auto [syntax, arguments] = add_command<Arguments>(
       app, chosen, "permute", "Compile, cache, run and verify a fixed permutation y[b, j] = x[b, map[j]]",
       "  kiln permute --indices 2,1,0 --rows 1024 --dtype u8\n"
       "  kiln permute --indices map.json --dtype f32 --target sm_80 --target sm_90a --emulate --json\n",
-      run, command);
-  add_permute_arguments(*command, arguments->request);
-  command->add_flag("--emulate", arguments->emulate,
-                    "Run the generated kernel on the CPU and verify it there; needs a host C++ compiler, no GPU");
+      run);
+  add_permute_arguments(syntax, arguments->request);
+  syntax.flag("--emulate", arguments->emulate,
+              "Run the generated kernel on the CPU and verify it there; needs a host C++ compiler, no GPU");
 }
 
 }  // namespace kiln::cli

@@ -1,7 +1,9 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <optional>
 
 #include "cli/common.hpp"
 #include "cli/json_line.hpp"
@@ -11,12 +13,14 @@ namespace kiln::cli {
 
 namespace {
 
+constexpr std::uint64_t k_most_jobs = 4096;
+
 struct Arguments {
   Common common;
   std::string plan;
   std::vector<std::string> targets;
   std::string output;
-  unsigned jobs = 0;
+  std::optional<std::uint64_t> jobs;
 };
 
 std::string counts(const PrecompileProgress& progress) {
@@ -87,7 +91,7 @@ ExitCode run(const Arguments& arguments, Output& out) {
   }
   Plan plan = Plan::read(arguments.plan, options.targets);
   options.output = arguments.output;
-  options.jobs = arguments.jobs;
+  options.jobs = static_cast<unsigned>(std::min<std::uint64_t>(arguments.jobs.value_or(0), k_most_jobs));
   options.nvrtc = service_options(arguments.common).nvrtc;
   ProgressDisplay display(is_terminal(STDERR_FILENO));
   if (!arguments.common.json) {
@@ -101,23 +105,16 @@ ExitCode run(const Arguments& arguments, Output& out) {
 }  // namespace
 
 void add_precompile(CLI::App& app, Command& chosen) {
-  CLI::App* command = nullptr;
-  auto arguments = add_command<Arguments>(
+  auto [syntax, arguments] = add_command<Arguments>(
       app, chosen, "precompile", "Compile a plan for many targets into a pack; needs no GPU and no driver",
       "  kiln precompile plan.json --target sm_80 --target sm_90a -o kernels.kilnpack -j 8\n"
       "  KILN_PACKS=kernels.kilnpack KILN_STRICT=1 ./application\n"
       "A run that was stopped can be started again: what is in the pack already is skipped.\n",
-      run, command);
-  command->add_option("plan", arguments->plan, "What to compile (docs/plan-format.md)")
-      ->type_name("PLAN.json")
-      ->required();
-  add_targets(*command, arguments->targets);
-  command->add_option("-o", arguments->output, "The pack: made, or added to if it is there")
-      ->type_name("FILE.kilnpack")
-      ->required();
-  command->add_option("-j", arguments->jobs, "Compiles at a time; default: the CPUs this process may use")
-      ->type_name("N")
-      ->check(CLI::Range(1U, 4096U));
+      run);
+  syntax.required("plan", arguments->plan, "PLAN.json", "What to compile (docs/plan-format.md)")
+      .required("-o", arguments->output, "FILE.kilnpack", "The pack: made, or added to if it is there")
+      .number("-j", arguments->jobs, "N", "Compiles at a time; default: the CPUs this process may use", 1);
+  add_targets(syntax, arguments->targets);
 }
 
 }  // namespace kiln::cli

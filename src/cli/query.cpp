@@ -1,5 +1,6 @@
 #include <iostream>
 #include <map>
+#include <optional>
 
 #include "cli/common.hpp"
 #include "cli/entry.hpp"
@@ -14,7 +15,7 @@ struct Arguments {
   std::string target;
   std::string key;
   std::string sort = "last_used";
-  std::uint64_t limit = 0;
+  std::optional<std::uint64_t> limit;
 };
 
 const std::map<std::string, QueryOrder>& orders() {
@@ -41,7 +42,7 @@ ExitCode run(const Arguments& arguments, Output& out) {
   }
   query.key_prefix = arguments.key;
   query.order = orders().at(arguments.sort);
-  query.limit = arguments.limit;
+  query.limit = arguments.limit.value_or(0);
   EntryPrinter printer(out, arguments.common.json);
   Service(service_options(arguments.common)).query(query, [&](const Entry& entry) {
     printer.add(entry);
@@ -57,22 +58,20 @@ ExitCode run(const Arguments& arguments, Output& out) {
 }  // namespace
 
 void add_query(CLI::App& app, Command& chosen) {
-  CLI::App* command = nullptr;
-  auto arguments = add_command<Arguments>(app, chosen, "query", "List cached kernels, of packs and of the user cache",
-                                          "  kiln query --template scale.cu --sort image_bytes --limit 10\n"
-                                          "  kiln query --target sm_90a --json\n",
-                                          run, command);
-  command->add_option("--template", arguments->template_name, "Only of this template")->type_name("NAME");
-  command->add_option("--target", arguments->target, "Only for this target")->type_name("T");
-  command->add_option("--key", arguments->key, "Only keys that begin with these hex digits")->type_name("PREFIX");
+  auto [syntax, arguments] =
+      add_command<Arguments>(app, chosen, "query", "List cached kernels, of packs and of the user cache",
+                             "  kiln query --template scale.cu --sort image_bytes --limit 10\n"
+                             "  kiln query --target sm_90a --json\n",
+                             run);
   std::vector<std::string> columns;
   for (const auto& [column, order] : orders()) {
     columns.push_back(column);
   }
-  command->add_option("--sort", arguments->sort, "Newest or largest first; names and keys ascending")
-      ->check(CLI::IsMember(columns))
-      ->capture_default_str();
-  command->add_option("--limit", arguments->limit, "At most so many; 0: all")->type_name("N")->capture_default_str();
+  syntax.text("--template", arguments->template_name, "NAME", "Only of this template")
+      .text("--target", arguments->target, "T", "Only for this target")
+      .text("--key", arguments->key, "PREFIX", "Only keys that begin with these hex digits")
+      .choice("--sort", arguments->sort, columns, "Newest or largest first; names and keys ascending")
+      .number("--limit", arguments->limit, "N", "At most so many; 0, the default: all");
 }
 
 }  // namespace kiln::cli

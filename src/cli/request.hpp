@@ -1,7 +1,7 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,15 +15,14 @@ namespace kiln::cli {
 /// What `permute` and `explain permute` ask for.
 struct PermuteArguments {
   std::string indices;
-  std::uint64_t rows = 0;
-  bool rows_given = false;
+  std::optional<std::uint64_t> rows;
   std::string dtype = "f32";
-  std::uint64_t inner = 1;
-  std::uint64_t source_size = 0;
+  std::optional<std::uint64_t> inner;
+  std::optional<std::uint64_t> source_size;
   std::vector<std::string> targets;
 };
 
-void add_permute_arguments(CLI::App& command, PermuteArguments& arguments);
+void add_permute_arguments(Syntax& syntax, PermuteArguments& arguments);
 IndexMap read_map(const PermuteArguments& arguments);
 /// Throws UsageError for an unknown dtype.
 PermuteShape read_shape(const PermuteArguments& arguments);
@@ -38,7 +37,7 @@ struct CompileArguments {
   std::vector<std::string> targets;
 };
 
-void add_compile_arguments(CLI::App& command, CompileArguments& arguments);
+void add_compile_arguments(Syntax& syntax, CompileArguments& arguments);
 Template read_template(const CompileArguments& arguments);
 /// The values given with -D, read as the template declares them and checked: a name that is unknown or missing, and a
 /// value that does not fit, are UsageErrors.

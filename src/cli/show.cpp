@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include <array>
+#include <optional>
 
 #include "cli/common.hpp"
 #include "cli/entry.hpp"
@@ -151,28 +151,20 @@ ExitCode run(const Arguments& arguments, Output& out) {
 }  // namespace
 
 void add_show(CLI::App& app, Command& chosen) {
-  CLI::App* command = nullptr;
-  auto arguments = add_command<Arguments>(app, chosen, "show", "Show one cached kernel, whole or a part of it",
-                                          "  kiln show 3f2a91\n"
-                                          "  kiln show 3f2a91 --ptx\n"
-                                          "  kiln show 3f2a91 --cubin -o kernel.cubin\n",
-                                          run, command);
-  command->add_option("key", arguments->key, "The first hex digits of its key")->type_name("KEY")->required();
-  std::array parts{
-      command->add_flag("--spec", arguments->spec, "Everything that went into the key, field by field"),
-      command->add_flag("--source", arguments->source, "The values, the template and its headers"),
-      command->add_flag("--ptx", arguments->ptx, "The PTX"),
-      command->add_flag("--log", arguments->log, "The compiler's log"),
-      command->add_flag("--cubin", arguments->cubin, "The image"),
-  };
-  for (CLI::Option* one : parts) {
-    for (CLI::Option* other : parts) {
-      if (one != other) {
-        one->excludes(other);
-      }
-    }
-  }
-  command->add_option("-o", arguments->output, "File to write instead of standard output")->type_name("FILE");
+  auto [syntax, arguments] =
+      add_command<Arguments>(app, chosen, "show", "Show one cached kernel, whole or a part of it",
+                             "  kiln show 3f2a91\n"
+                             "  kiln show 3f2a91 --ptx\n"
+                             "  kiln show 3f2a91 --cubin -o kernel.cubin\n",
+                             run);
+  syntax.required("key", arguments->key, "KEY", "The first hex digits of its key")
+      .flag("--spec", arguments->spec, "Everything that went into the key, field by field")
+      .flag("--source", arguments->source, "The values, the template and its headers")
+      .flag("--ptx", arguments->ptx, "The PTX")
+      .flag("--log", arguments->log, "The compiler's log")
+      .flag("--cubin", arguments->cubin, "The image")
+      .exclusive({"--spec", "--source", "--ptx", "--log", "--cubin"})
+      .text("-o", arguments->output, "FILE", "File to write instead of standard output");
 }
 
 }  // namespace kiln::cli

@@ -84,9 +84,8 @@ ExitCode run(const Arguments& arguments, Output& out) {
 }  // namespace
 
 void add_stats(CLI::App& app, Command& chosen) {
-  CLI::App* command = nullptr;
   add_command<Arguments>(app, chosen, "stats", "Show the cache's size and counters, layer by layer",
-                         "  kiln stats\n  kiln stats --json\n", run, command);
+                         "  kiln stats\n  kiln stats --json\n", run);
 }
 
 }  // namespace kiln::cli

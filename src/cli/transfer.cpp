@@ -39,19 +39,19 @@ ExitCode run_import(const ImportArguments& arguments, Output& out) {
 }  // namespace
 
 void add_export(CLI::App& app, Command& chosen) {
-  CLI::App* command = nullptr;
-  auto arguments = add_command<ExportArguments>(
+  auto [syntax, arguments] = add_command<ExportArguments>(
       app, chosen, "export", "Write the user cache to a file that `import` and KILN_PACKS take",
-      "  kiln export kernels.kilnpack\nThe same kernels give the same bytes.\n", run_export, command);
-  command->add_option("file", arguments->file, "The file, replaced if it is there")->type_name("FILE")->required();
+      "  kiln export kernels.kilnpack\n"
+      "The same kernels give the same bytes.\n",
+      run_export);
+  syntax.required("file", arguments->file, "FILE", "The file, replaced if it is there");
 }
 
 void add_import(CLI::App& app, Command& chosen) {
-  CLI::App* command = nullptr;
-  auto arguments = add_command<ImportArguments>(app, chosen, "import",
-                                                "Add the kernels of exports and packs to the user cache, each verified",
-                                                "  kiln import one.kilnpack two.kilnpack\n", run_import, command);
-  command->add_option("files", arguments->files, "Exports or packs")->type_name("FILE")->required();
+  auto [syntax, arguments] = add_command<ImportArguments>(
+      app, chosen, "import", "Add the kernels of exports and packs to the user cache, each verified",
+      "  kiln import one.kilnpack two.kilnpack\n", run_import);
+  syntax.rest("files", arguments->files, "FILE", "Exports or packs");
 }
 
 }  // namespace kiln::cli

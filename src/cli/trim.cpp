@@ -53,17 +53,14 @@ ExitCode run(const Arguments& arguments, Output& out) {
 }  // namespace
 
 void add_trim(CLI::App& app, Command& chosen) {
-  CLI::App* command = nullptr;
-  auto arguments =
+  auto [syntax, arguments] =
       add_command<Arguments>(app, chosen, "trim", "Remove the least recently used kernels of the user cache",
                              "  kiln trim --max-size 512M\n"
                              "  kiln trim --unused-for 30d --dry-run\n",
-                             run, command);
-  command->add_option("--max-size", arguments->max_size, "Bring the database down to this: bytes, or with K, M, G, T")
-      ->type_name("S");
-  command->add_option("--unused-for", arguments->unused_for, "Remove what was not used for so long: 12h, 30d, 4w")
-      ->type_name("D");
-  command->add_flag("--dry-run", arguments->dry_run, "Say what would go, and change nothing");
+                             run);
+  syntax.text("--max-size", arguments->max_size, "S", "Bring the database down to this: bytes, or with K, M, G, T")
+      .text("--unused-for", arguments->unused_for, "D", "Remove what was not used for so long: 12h, 30d, 4w")
+      .flag("--dry-run", arguments->dry_run, "Say what would go, and change nothing");
 }
 
 }  // namespace kiln::cli

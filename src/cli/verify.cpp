@@ -27,11 +27,12 @@ ExitCode run(const Arguments& arguments, Output& out) {
 }  // namespace
 
 void add_verify(CLI::App& app, Command& chosen) {
-  CLI::App* command = nullptr;
-  auto arguments = add_command<Arguments>(app, chosen, "verify",
-                                          "Check every kernel of the cache and its packs. Exits 1 when damage is left",
-                                          "  kiln verify\n  kiln verify --repair\n", run, command);
-  command->add_flag("--repair", arguments->repair, "Drop damaged kernels of the user cache; packs are never changed");
+  auto [syntax, arguments] = add_command<Arguments>(
+      app, chosen, "verify", "Check every kernel of the cache and its packs. Exits 1 when damage is left",
+      "  kiln verify\n"
+      "  kiln verify --repair\n",
+      run);
+  syntax.flag("--repair", arguments->repair, "Drop damaged kernels of the user cache; packs are never changed");
 }
 
 }  // namespace kiln::cli

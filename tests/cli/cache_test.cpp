@@ -1,0 +1,139 @@
+// What looks into and after the cache: query, show, stats, clear, explain, verify, trim, export, import.
+#include <gmock/gmock.h>
+
+#include "cli/nvrtc_program.hpp"
+
+namespace kiln::test {
+namespace {
+
+using testing::HasSubstr;
+
+class FilledCache : public NvrtcProgram {
+ protected:
+  void SetUp() override {
+    NvrtcProgram::SetUp();
+    if (IsSkipped()) {
+      return;
+    }
+    template_ = program_.file("lookup.cu", k_lookup_template);
+    std::vector<Json> made = program_
+                                 .run({"compile", template_, "-D", "table=2,1,0", "-D", "element=float", "--target",
+                                       "sm_80", "--target", "sm_90a", "--json"})
+                                 .lines();
+    ASSERT_EQ(made.size(), 2);
+    key_80_ = made[0].at("key");
+    key_90a_ = made[1].at("key");
+    ASSERT_EQ(program_.entries(), 2);
+  }
+
+  std::string template_;
+  std::string key_80_;
+  std::string key_90a_;
+};
+
+TEST_F(FilledCache, QueryListsFiltersSortsAndLimits) {
+  EXPECT_EQ(program_.run({"query", "--json"}).lines().size(), 2);
+  EXPECT_EQ(program_.run({"query", "--target", "sm_80", "--json"}).line().at("key"), key_80_);
+  EXPECT_EQ(program_.run({"query", "--key", key_90a_.substr(0, 8), "--json"}).line().at("target"), "sm_90a");
+  EXPECT_EQ(program_.run({"query", "--template", "lookup.cu", "--json"}).lines().size(), 2);
+  EXPECT_EQ(program_.run({"query", "--template", "other.cu", "--json"}).out, "");
+  EXPECT_EQ(program_.run({"query", "--limit", "1", "--json"}).lines().size(), 1);
+  std::vector<Json> by_key = program_.run({"query", "--sort", "key", "--json"}).lines();
+  EXPECT_EQ(by_key[0].at("key"), std::min(key_80_, key_90a_));
+  EXPECT_EQ(by_key[0].at("layer"), "user");
+  EXPECT_EQ(by_key[0].at("entry_names"), "lookup");
+}
+
+TEST_F(FilledCache, QueryPrintsATableForPeople) {
+  Finished finished = program_.run({"query"});
+  EXPECT_THAT(finished.out, testing::StartsWith("KEY "));
+  EXPECT_THAT(finished.out, HasSubstr(key_80_.substr(0, 12)));
+  EXPECT_THAT(finished.out, HasSubstr("KiB"));
+}
+
+TEST_F(FilledCache, ShowGivesEveryPart) {
+  std::string key = key_90a_.substr(0, 10);
+  EXPECT_THAT(program_.run({"show", key, "--spec"}).out, HasSubstr("sm_90a"));
+  std::string source = program_.run({"show", key, "--source"}).out;
+  EXPECT_THAT(source, HasSubstr(k_lookup_template));
+  EXPECT_THAT(source, HasSubstr("table = "));
+  EXPECT_THAT(program_.run({"show", key, "--ptx"}).out, HasSubstr(".target sm_90a"));
+  Finished log = program_.run({"show", key, "--log"});
+  EXPECT_EQ(log.code, 0);
+  EXPECT_EQ(log.out, "");
+  std::string cubin = (program_.home() / "out.cubin").string();
+  EXPECT_EQ(program_.run({"show", key, "--cubin", "-o", cubin}).code, 0);
+  EXPECT_THAT(read_file(cubin), testing::StartsWith("\x7f"
+                                                    "ELF"));
+  Json whole = program_.run({"show", key, "--json"}).line();
+  EXPECT_EQ(whole.at("key"), key_90a_);
+  EXPECT_EQ(whole.at("image_bytes"), read_file(cubin).size());
+  EXPECT_EQ(whole.at("entries")[0].at("expression"), "lookup");
+  EXPECT_THAT(program_.run({"show", key}).out, HasSubstr("entry     lookup as "));
+}
+
+TEST_F(FilledCache, ClearRemovesEverythingAndTheNextRequestCompiles) {
+  EXPECT_EQ(program_.run({"clear", "--json"}).line().at("removed"), 2);
+  EXPECT_EQ(program_.entries(), 0);
+  Json again =
+      program_.run({"compile", template_, "-D", "table=2,1,0", "-D", "element=float", "--target", "sm_80", "--json"})
+          .line();
+  EXPECT_EQ(again.at("outcome"), "compiled");
+  EXPECT_EQ(program_.entries(), 1);
+}
+
+TEST_F(FilledCache, ExplainSaysWhatHitsAndWhatDiffers) {
+  auto explain = [&](const std::string& table, const std::string& target) {
+    return program_
+        .run({"explain", "compile", template_, "-D", "table=" + table, "-D", "element=float", "--target", target,
+              "--json"})
+        .line();
+  };
+  Json hit = explain("2,1,0", "sm_80");
+  EXPECT_EQ(hit.at("outcome"), "disk");
+  EXPECT_EQ(hit.at("layer"), "user");
+  EXPECT_EQ(hit.at("key"), key_80_);
+  Json other_value = explain("2,0,1", "sm_80");
+  EXPECT_EQ(other_value.at("outcome"), "miss");
+  EXPECT_EQ(other_value.at("field"), "value table");
+  EXPECT_NE(other_value.at("ours"), other_value.at("theirs"));
+  EXPECT_EQ(explain("2,1,0", "sm_100").at("field"), "target");
+  EXPECT_EQ(program_.entries(), 2) << "asking compiles nothing";
+  Json permute = program_.run({"explain", "permute", "--indices", "1,0", "--target", "sm_90", "--json"}).line();
+  EXPECT_EQ(permute.at("outcome"), "miss");
+  EXPECT_EQ(permute.at("nearest"), nullptr);
+}
+
+TEST_F(FilledCache, VerifyFindsItSound) {
+  Json result = program_.run({"verify", "--json"}).line();
+  EXPECT_EQ(result.at("checked"), 2);
+  EXPECT_EQ(result.at("damage").size(), 0);
+}
+
+TEST_F(FilledCache, TrimSaysBeforeItRemoves) {
+  Json would = program_.run({"trim", "--unused-for", "0s", "--dry-run", "--json"}).line();
+  EXPECT_EQ(would.at("removed").size(), 2);
+  EXPECT_EQ(program_.entries(), 2);
+  EXPECT_EQ(program_.run({"trim", "--unused-for", "1d", "--json"}).line().at("removed").size(), 0);
+  EXPECT_EQ(program_.run({"trim", "--unused-for", "0s", "--json"}).line().at("removed").size(), 2);
+  EXPECT_EQ(program_.entries(), 0);
+}
+
+TEST_F(FilledCache, ExportsMoveToAnotherMachineAndAreTheSameBytes) {
+  std::string first = (program_.home() / "first.kilnpack").string();
+  std::string second = (program_.home() / "second.kilnpack").string();
+  EXPECT_EQ(program_.run({"export", first, "--json"}).line().at("entries"), 2);
+  EXPECT_EQ(program_.run({"export", second}).code, 0);
+  EXPECT_EQ(read_file(first), read_file(second));
+
+  Program other;
+  EXPECT_EQ(other.run({"import", first, "--json"}).line().at("entries"), 2);
+  EXPECT_EQ(other.entries(), 2);
+  EXPECT_EQ(other.run({"import", first, "--json"}).line().at("present"), 2);
+  Finished wrong = other.run({"import", template_});
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("lookup.cu"));
+}
+
+}  // namespace
+}  // namespace kiln::test

@@ -1,0 +1,56 @@
+// `permute --emulate`: the generated kernel runs on the CPU.
+#include <gmock/gmock.h>
+
+#include "cli/nvrtc_program.hpp"
+
+namespace kiln::test {
+namespace {
+
+using EmulateOption = NvrtcProgram;
+
+TEST_F(EmulateOption, ThreeTargetsAreCompiledVerifiedAndThenServedFromDisk) {
+  std::vector<std::string> arguments{"permute",  "--indices", source_path("examples/data/kernelbench_27.json"),
+                                     "--rows",   "10",        "--dtype",
+                                     "f32",      "--target",  "sm_80",
+                                     "--target", "sm_90a",    "--target",
+                                     "sm_100",   "--emulate", "--json"};
+  for (const char* outcome : {"compiled", "disk"}) {
+    Finished finished = program_.run(arguments);
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    std::vector<Json> lines = finished.lines();
+    ASSERT_EQ(lines.size(), 3);
+    for (const Json& line : lines) {
+      EXPECT_EQ(line.at("outcome"), outcome);
+      EXPECT_EQ(line.at("verified"), "emulation");
+      EXPECT_EQ(line.at("rows"), 10);
+      EXPECT_EQ(line.at("elements"), 360);
+    }
+    EXPECT_EQ(program_.run({"query", "--json"}).lines().size(), 3);
+  }
+}
+
+TEST_F(EmulateOption, EveryElementSizeIsVerified) {
+  for (const char* dtype : {"u8", "f16", "f32", "f64", "b128"}) {
+    Finished finished = program_.run({"permute", "--indices", "4,0,3,3,1", "--source-size", "7", "--inner", "3",
+                                      "--rows", "33", "--dtype", dtype, "--target", "sm_90", "--emulate", "--json"});
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    EXPECT_EQ(finished.line().at("verified"), "emulation") << dtype;
+    EXPECT_EQ(finished.line().at("elements"), 33 * 5 * 3);
+  }
+}
+
+TEST_F(EmulateOption, SaysInWordsWhereItWasVerified) {
+  Finished finished = program_.run({"permute", "--indices", "2,1,0", "--target", "sm_90", "--emulate"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_THAT(finished.out, testing::HasSubstr("verified by emulation"));
+}
+
+TEST_F(EmulateOption, WithoutAHostCompilerExitsThree) {
+  program_.set("KILN_HOST_CXX", "/nonexistent/c++");
+  Finished finished = program_.run({"permute", "--indices", "2,1,0", "--target", "sm_90", "--emulate"});
+  EXPECT_EQ(finished.code, 3);
+  EXPECT_THAT(finished.err, testing::HasSubstr("/nonexistent/c++"));
+}
+
+}  // namespace
+}  // namespace kiln::test

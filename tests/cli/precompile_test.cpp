@@ -1,0 +1,164 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "cli/nvrtc_program.hpp"
+
+namespace kiln::test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::vector<std::string> k_maps{"bit_reversal_1024.json", "kernelbench_27.json", "nchw_to_nhwc.json",
+                                      "rgb_to_bgr.json", "rotary_interleave_128.json"};
+const std::vector<std::string> k_targets{"sm_80", "sm_90a", "sm_100", "sm_120"};
+
+std::vector<std::string> with_targets(std::vector<std::string> arguments) {
+  for (const std::string& target : k_targets) {
+    arguments.insert(arguments.end(), {"--target", target});
+  }
+  return arguments;
+}
+
+class PrecompileCommand : public NvrtcProgram {
+ protected:
+  std::string pack() const { return (program_.home() / "kernels.kilnpack").string(); }
+
+  /// Every map of examples/data.
+  std::string plan_of_maps() const {
+    Json kernels = Json::array();
+    for (const std::string& map : k_maps) {
+      kernels.push_back({{"permutation", source_path("examples/data/" + map)}, {"dtype", "f32"}});
+    }
+    return program_.file("plan.json", Json{{"kiln_plan", 1}, {"kernels", kernels}}.dump());
+  }
+};
+
+TEST_F(PrecompileCommand, APlanOfEveryMapServesStrictlyWithNvrtcHidden) {
+  Finished made = program_.run(with_targets({"precompile", plan_of_maps(), "-o", pack(), "-j", "2", "--json"}));
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(made.err, "") << "--json shows no progress";
+  EXPECT_EQ(made.line().at("compiled"), k_maps.size() * k_targets.size());
+  EXPECT_EQ(made.line().at("failed"), 0);
+  EXPECT_EQ(program_.entries(), 0) << "the user cache is left alone";
+
+  program_.hide_nvrtc();
+  program_.set("KILN_PACKS", pack());
+  program_.set("KILN_STRICT", "1");
+  for (const std::string& map : k_maps) {
+    Finished served =
+        program_.run(with_targets({"permute", "--indices", source_path("examples/data/" + map), "--json"}));
+    EXPECT_EQ(served.code, 0) << served.err;
+    ASSERT_EQ(served.lines().size(), k_targets.size());
+    for (const Json& line : served.lines()) {
+      EXPECT_EQ(line.at("outcome"), "pack") << map;
+    }
+  }
+  EXPECT_EQ(program_.entries(), 0);
+  EXPECT_EQ(program_.run({"query", "--json"}).lines().size(), k_maps.size() * k_targets.size());
+
+  Finished missed = program_.run({"permute", "--indices", "1,0", "--target", "sm_90"});
+  EXPECT_EQ(missed.code, 1);
+  EXPECT_THAT(missed.err, HasSubstr("strict"));
+}
+
+TEST_F(PrecompileCommand, SkipsWhatThePackHasAndAddsTheRest) {
+  std::string plan = program_.file("plan.json", R"({"kiln_plan": 1, "kernels": [{"permutation": [2, 1, 0]}]})");
+  Json first = program_.run({"precompile", plan, "-o", pack(), "--target", "sm_80", "--json"}).line();
+  EXPECT_EQ(first.at("compiled"), 1);
+  Json second =
+      program_.run({"precompile", plan, "-o", pack(), "--target", "sm_80", "--target", "sm_90", "--json"}).line();
+  EXPECT_EQ(second.at("present"), 1);
+  EXPECT_EQ(second.at("compiled"), 1);
+}
+
+TEST_F(PrecompileCommand, ListsWhatDoesNotCompileAndGoesOn) {
+  program_.file("broken.cu", "// kiln: entry broken\n__global__ void broken() { no }\n");
+  std::string plan = program_.file(
+      "plan.json",
+      R"({"kiln_plan": 1, "targets": ["sm_90"], "kernels": [{"template": "broken.cu"}, {"permutation": [1, 0]}]})");
+  Finished finished = program_.run({"precompile", plan, "-o", pack()});
+  EXPECT_EQ(finished.code, 1);
+  EXPECT_THAT(finished.out, HasSubstr("1 compiled, 0 present, 1 failed"));
+  EXPECT_THAT(finished.err, HasSubstr("broken.cu"));
+  EXPECT_THAT(finished.err, HasSubstr("error"));
+  Json again = program_.run({"precompile", plan, "-o", pack(), "--json"}).line();
+  EXPECT_EQ(again.at("present"), 1);
+  EXPECT_EQ(again.at("failures").size(), 1);
+  EXPECT_EQ(again.at("failures")[0].at("target"), "sm_90");
+}
+
+TEST_F(PrecompileCommand, ShowsLinesWhereThereIsNoTerminal) {
+  std::string plan = program_.file("plan.json", R"({"kiln_plan": 1, "kernels": [{"permutation": [1, 0]}]})");
+  Finished finished = program_.run({"precompile", plan, "-o", pack(), "--target", "sm_90"});
+  EXPECT_EQ(finished.code, 0);
+  EXPECT_THAT(finished.err, HasSubstr("1/1 kernels"));
+  EXPECT_THAT(finished.err, testing::Not(HasSubstr("\r")));
+}
+
+TEST_F(PrecompileCommand, WithoutNvrtcExitsThreeAndMakesNoPack) {
+  program_.hide_nvrtc();
+  std::string plan = program_.file("plan.json", R"({"kiln_plan": 1, "kernels": [{"permutation": [1, 0]}]})");
+  EXPECT_EQ(program_.run({"precompile", plan, "-o", pack(), "--target", "sm_90"}).code, 3);
+  EXPECT_FALSE(std::filesystem::exists(pack()));
+}
+
+TEST_F(PrecompileCommand, RecordedRequestsAreServedFromTheirPack) {
+  std::string plan = (program_.home() / "recorded.json").string();
+  std::string lookup = program_.file("lookup.cu", k_lookup_template);
+  std::vector<std::string> permute{"permute", "--indices", "2,1,0",  "--target",
+                                   "sm_80",   "--target",  "sm_90a", "--json"};
+  std::vector<std::string> compile{"compile", lookup,       "-D",       "table=3,0,65535", "-D",    "element=double",
+                                   "-D",      "factor=inf", "--target", "sm_90",           "--json"};
+  program_.set("KILN_RECORD", plan);
+  for (int run = 0; run < 2; ++run) {  // the second finds everything recorded already
+    EXPECT_EQ(program_.run(permute).code, 0);
+    EXPECT_EQ(program_.run(compile).code, 0);
+  }
+  program_.unset("KILN_RECORD");
+  Json recorded = Json::parse(read_file(plan));
+  EXPECT_EQ(recorded.at("kernels").size(), 3);
+
+  std::filesystem::remove(lookup);  // the plan needs none of the files the templates came from
+  Finished made = program_.run({"precompile", plan, "-o", pack(), "--json"});
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(made.line().at("compiled"), 3);
+
+  program_.file("lookup.cu", k_lookup_template);
+  EXPECT_EQ(program_.run({"clear"}).out, "removed 3 kernels\n");
+  program_.hide_nvrtc();
+  program_.set("KILN_PACKS", pack());
+  program_.set("KILN_STRICT", "1");
+  for (const auto& request : {permute, compile}) {
+    for (const Json& line : program_.run(request).lines()) {
+      EXPECT_EQ(line.at("outcome"), "pack");
+    }
+  }
+}
+
+struct Damaged {
+  std::string name;
+  std::size_t keep;  ///< bytes of a good pack that are left
+};
+
+TEST_F(PrecompileCommand, APackThatIsTruncatedOrNoPackIsNamedAndLeftOut) {
+  std::string plan = program_.file("plan.json", R"({"kiln_plan": 1, "kernels": [{"permutation": [2, 1, 0]}]})");
+  ASSERT_EQ(program_.run({"precompile", plan, "-o", pack(), "--target", "sm_90", "--json"}).code, 0);
+  std::string whole = read_file(pack());
+  for (const std::string& content : {whole.substr(0, whole.size() / 2), whole.substr(0, 100), std::string("no pack")}) {
+    write_file(pack(), content);
+    program_.set("KILN_PACKS", pack());
+    Finished finished = program_.run({"permute", "--indices", "2,1,0", "--target", "sm_90", "--json"});
+    EXPECT_EQ(finished.code, 0) << "a broken pack never fails a request";
+    EXPECT_THAT(finished.line().at("outcome"), testing::AnyOf("compiled", "disk"));
+    EXPECT_THAT(finished.err, HasSubstr("kernels.kilnpack"));
+    program_.unset("KILN_PACKS");
+    Finished onto = program_.run({"precompile", plan, "-o", pack(), "--target", "sm_90"});
+    EXPECT_EQ(onto.code, 1);
+    EXPECT_THAT(onto.err, HasSubstr("kernels.kilnpack"));
+    EXPECT_EQ(read_file(pack()), content) << "what was there is left alone";
+  }
+}
+
+}  // namespace
+}  // namespace kiln::test
