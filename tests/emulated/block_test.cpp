@@ -199,7 +199,7 @@ TEST(Block, DynamicSharedMemoryIsOneBufferUnderEveryNameAndType) {
       y[0] = inner::words[1];
       y[1] = bytes[4];
       y[2] = halves[1][1];
-      y[3] = element<uchar4>(1).w;
+      y[3] = reinterpret_cast<uchar4*>(bytes)[1].w;
     })",
                                         {"alias"}),
                               k_target);

@@ -72,7 +72,7 @@ TEST(Builtins, KeywordsAreTaken) {
     keywords(T* __restrict__ y, const __grid_constant__ Arguments arguments) {
       *y = twice(arguments.a) + thrice(1) + four() + numbers[3];
     }
-    template __global__ void keywords<float>(float*, Arguments);)");
+    template __global__ void keywords<float>(float*, const __grid_constant__ Arguments);)");
 }
 
 TEST(Builtins, BitFunctions) {
