@@ -54,7 +54,7 @@ struct TemplateOptions {
 ///     // kiln: parameter table: u16[36]      a list of exactly 36; `u16[]` for any length
 ///     // kiln: parameter element: type
 ///     // kiln: parameter ending: code = value
-///     // kiln: entry scale<element>          one or more kernels, as C++ name expressions
+///     // kiln: entry scale<kiln::element>    one or more kernels, as C++ name expressions
 ///     #include "kiln/values.h"
 ///
 /// Scalar types: bool char i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 type code. After `=` stands a default.

@@ -7,7 +7,7 @@ static const char k_scale[] =
     "// kiln: parameter n: u32\n"
     "// kiln: parameter element: type = float\n"
     "// kiln: parameter factor: f32\n"
-    "// kiln: entry scale<element>\n"
+    "// kiln: entry scale<kiln::element>\n"
     "#include \"kiln/values.h\"\n"
     "template <typename T>\n"
     "__global__ void scale(T* y, const T* x) {\n"

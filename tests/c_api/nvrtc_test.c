@@ -38,6 +38,9 @@ static int artifact(void) {
   CHECK_OK(kiln_values_set_type(values, "element", "double", &error));
   CHECK_OK(kiln_service_find_or_compile(service, tmpl, values, "sm_80", &compiled, &error));
   kiln_service_free(service); /* the artifact needs nothing of it */
+  if (compiled == NULL) {
+    return 0; /* CHECK_OK has told */
+  }
   kiln_artifact_info info = describe(compiled);
   CHECK(strlen(info.key) == 32);
   CHECK(strcmp(info.template_name, "scale.cu") == 0);
@@ -52,7 +55,7 @@ static int artifact(void) {
   kiln_entry_info entry = {0};
   entry.size = sizeof entry;
   CHECK_OK(kiln_artifact_entry(compiled, 0, &entry, &error));
-  CHECK(strcmp(entry.expression, "scale<element>") == 0 || strstr(entry.expression, "scale<") != NULL);
+  CHECK(strcmp(entry.expression, "scale<kiln::element>") == 0);
   CHECK(strstr(entry.lowered, "scale") != NULL);
   CHECK(entry.registers > 0);
   CHECK_FAILS(kiln_artifact_entry(compiled, 1, &entry, &error), KILN_INVALID_ARGUMENT, "1");

@@ -111,7 +111,7 @@ static int values_refused(void) {
   kiln_template* tmpl = make_scale();
   kiln_values* values = make_scale_values();
   kiln_artifact* artifact = NULL;
-  CHECK_FAILS(kiln_service_find(service, tmpl, NULL, "sm_90", &artifact, &error), KILN_TEMPLATE_INVALID, "factor");
+  CHECK_FAILS(kiln_service_find(service, tmpl, NULL, "sm_90", &artifact, &error), KILN_TEMPLATE_INVALID, "'n'");
   CHECK_OK(kiln_values_set_real(values, "n", 0.5, &error));
   CHECK_FAILS(kiln_service_find(service, tmpl, values, "sm_90", &artifact, &error), KILN_TEMPLATE_INVALID, "0.5");
   CHECK_OK(kiln_values_set_int(values, "n", 1, &error));
@@ -197,6 +197,8 @@ static int plans_refused(void) {
   options.size = sizeof options;
   CHECK_FAILS(kiln_precompile(&options, NULL, &error), KILN_INVALID_ARGUMENT, "plan");
   options.plan = "/nonexistent/plan.json";
+  CHECK_FAILS(kiln_precompile(&options, NULL, &error), KILN_INVALID_ARGUMENT, "output");
+  options.output = "/nonexistent/out.kilnpack";
   CHECK_FAILS(kiln_precompile(&options, NULL, &error), KILN_FILE_UNREADABLE, "/nonexistent/plan.json");
   return 0;
 }

@@ -25,6 +25,7 @@ LAYERS = {
 }
 # The layer that a public header speaks for, where it is not the values of core.
 PUBLIC = {
+    "device.hpp": "jit",
     "kernel.hpp": "jit",
     "service.hpp": "service",
     "doctor.hpp": "service",
