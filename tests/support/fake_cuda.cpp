@@ -31,9 +31,10 @@ void destroy_context(CUctx_st* context) {
 }
 
 void set_current(CUctx_st* context) {
-  t_thread.contexts.clear();
+  g_driver.copies.clear();
+  t_thread.depth = 0;
   if (context != nullptr) {
-    t_thread.contexts.push_back(context);
+    t_thread.push(context);
   }
 }
 
@@ -80,7 +81,7 @@ extern "C" {
   for (const auto& context : g_driver.contexts) {
     context->capturing = false;
   }
-  t_thread.contexts.clear();
+  t_thread.depth = 0;
   t_thread.capture_mode = 0;
   return &g_driver.fake;
 }

@@ -147,14 +147,17 @@ int ctx_push_current(CUctx_st* context) {
   if (!context->alive) {
     return k_cuda_context_is_destroyed;
   }
-  t_thread.contexts.push_back(context);
+  t_thread.push(context);
   return k_cuda_success;
 }
 
 int ctx_pop_current(CUctx_st** context) {
   ENTER("cuCtxPopCurrent");
-  *context = t_thread.contexts.back();
-  t_thread.contexts.pop_back();
+  if (t_thread.depth == 0) {
+    return k_cuda_invalid_context;
+  }
+  *context = t_thread.current();
+  --t_thread.depth;
   return k_cuda_success;
 }
 
@@ -230,6 +233,7 @@ int stream_create(CUstream_st** stream, unsigned) {
 
 int stream_destroy(CUstream_st*) {
   ENTER("cuStreamDestroy");
+  g_driver.copies.clear();
   return k_cuda_success;
 }
 

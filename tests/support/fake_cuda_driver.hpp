@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,12 +55,15 @@ struct FakeDriver {
   pid_t initialized_by = 0;
 };
 
-/// What the driver keeps for each thread.
+/// What the driver keeps for each thread. Trivially destructible: destructors of statics, which run after those of
+/// thread-locals, may still call the driver.
 struct FakeThread {
-  std::vector<CUctx_st*> contexts;
+  std::array<CUctx_st*, 16> contexts{};  ///< a stack
+  std::size_t depth = 0;
   int capture_mode = 0;
 
-  CUctx_st* current() const { return contexts.empty() ? nullptr : contexts.back(); }
+  CUctx_st* current() const { return depth == 0 ? nullptr : contexts[depth - 1]; }
+  void push(CUctx_st* context) { contexts.at(depth++) = context; }
 };
 
 extern FakeDriver g_driver;
