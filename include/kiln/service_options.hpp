@@ -48,6 +48,6 @@ struct KILN_EXPORT ServiceOptions {
 };
 
 /// Bytes from "1073741824", "1G", "512MiB" (powers of 1024); nothing if `text` is not a size or too large. Pure.
-std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
+KILN_EXPORT std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
 
 }  // namespace kiln
