@@ -51,7 +51,8 @@ class KILN_EXPORT Kernel {
   /// Launches with exactly the kernel's parameters, in order: `kernel.launch(config, y, x, n)`. Takes no lock and
   /// allocates nothing. Where the driver tells (12.4 and newer), a wrong number of arguments or an argument of
   /// the wrong size throws Error{invalid_argument} naming it, before anything is launched. Throws DriverError if
-  /// the launch is refused. Asynchronous, like any launch.
+  /// the launch is refused; Error{driver_unavailable} while the process exits and in the child of a fork. At most
+  /// 128 arguments. Asynchronous, like any launch.
   template <typename... Arguments>
   void launch(const LaunchConfig& config, const Arguments&... arguments) const {
     static_assert((std::is_trivially_copyable_v<Arguments> && ...), "kernel arguments are copied byte by byte");
