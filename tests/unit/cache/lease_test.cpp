@@ -324,10 +324,9 @@ TEST_F(LeaseTest, GoesOnWhenItsFileIsCleanedUp) {
     ::unlink(files[0]);
     held.first = Lease();  // now the waiter has a lock on a file that nobody finds, and must notice
     waiter.join();
-    struct stat status{};
-    return got == static_cast<int>(Result::held) && ::stat(files[0], &status) == 0 && (status.st_mode & 0777) == 0600
-               ? 0
-               : 1;
+    struct stat file{};
+    return got == static_cast<int>(Result::held) && ::stat(files[0], &file) == 0 && (file.st_mode & 0777) == 0600 ? 0
+                                                                                                                  : 1;
   });
   if (status == 77) {
     GTEST_SKIP() << "only root can become another user";
