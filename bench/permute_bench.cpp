@@ -97,6 +97,15 @@ class Bench {
   Bench(bench::Report& report, const Service& service, std::uint64_t bytes)
       : report_(report), service_(service), permuter_(service), copy_(copy_kernel(service)), x_(bytes), y_(bytes) {}
 
+  /// Copies until the GPU's clocks have settled; else the first shapes are compared with a slow copy.
+  void warm_up() {
+    const std::function<void()> copy = copy_async(x_.size());
+    for (int run = 0; run < 500; ++run) {
+      copy();
+    }
+    stream_.synchronize();
+  }
+
   /// As many rows as fit; unaligned: y starts one element behind a boundary.
   void large(const Shape& shape, bool unaligned = false) {
     const IndexMap map = map_of(shape);
@@ -241,6 +250,7 @@ std::uint64_t wanted_bytes(int argc, char** argv) {
 void run(bench::Report& report, std::uint64_t bytes) {
   const Service service(memory_only());
   Bench bench(report, service, bytes);
+  bench.warm_up();
   for (std::uint64_t size :
        {3U, 36U, 37U, 128U, 256U, 997U, 1000U, 4096U, 16'384U, 28'672U, 50'000U, 262'144U, 1'048'576U}) {
     bench.large({4, size});

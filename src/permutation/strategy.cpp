@@ -14,7 +14,8 @@ constexpr std::uint64_t k_tile_bytes = 16 * 1024;  // measured best for rows tha
 constexpr std::uint64_t k_asynchronous_bytes = 32 * 1024;
 constexpr std::uint64_t k_most_literals = 65'536;  // what compiles in bounded time
 constexpr std::uint64_t k_cached_row_bytes = 2 * 1024;
-constexpr std::uint64_t k_small_launch_bytes = 64 * 1024;
+// Direct costs by the unit, staged by its latency: 4-byte units in a graph, direct was faster at 36,000 and at 360,000.
+constexpr std::uint64_t k_small_launch_units = 256 * 1024;
 constexpr unsigned k_direct_threads = 256;
 constexpr unsigned k_warp = 32;
 constexpr std::uint64_t k_most_threads = 1024;
@@ -131,11 +132,10 @@ unsigned shared_bytes(const Staged& staged, const BlockMap& blocks) noexcept {
 Choice choose(const BlockMap& blocks, std::uint64_t typical_rows, const Target& target) {
   std::uint64_t block_bytes = blocks.units * blocks.unit_bytes;
   std::uint64_t row_in_bytes = blocks.row_in_units() * blocks.unit_bytes;
-  std::uint64_t row_out_bytes = blocks.row_out_units() * blocks.unit_bytes;
-  if (typical_rows != 0 && typical_rows <= k_small_launch_bytes / row_out_bytes) {
+  if (typical_rows != 0 && typical_rows <= k_small_launch_units / blocks.row_out_units()) {
     return direct(blocks, "launches of about " + text_of(typical_rows) + " rows move " +
-                              text_of(typical_rows * row_out_bytes) +
-                              " bytes, too few to fill the GPU with staged tiles");
+                              text_of(typical_rows * blocks.row_out_units()) +
+                              " units, too few to make up for the latency of staging");
   }
   if (block_bytes >= 2 * k_sector_bytes) {
     return direct(blocks, "blocks of " + text_of(block_bytes) +

@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(Gpu, PermutationShapes,
                                          Case{"inner_three", MapKind::permutation, 36, 36, 3, 0, ""},
                                          Case{"inner_five_odd", MapKind::permutation, 7, 7, 5, 0, ""},
                                          Case{"inner_wide", MapKind::permutation, 12, 12, 100, 0, "direct"}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& kind) { return kind.param.name; });
 
 TEST_F(PermutationTest, ZeroRowsLaunchNothing) {
   PermuteKernel kernel = permuter.get(make_map(MapKind::permutation, 36, 36));

@@ -85,7 +85,7 @@ TEST_P(PermutationCompiles, ForEveryArchitecture) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, PermutationCompiles, testing::ValuesIn(kinds()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& kind) { return kind.param.name; });
 
 TEST(PermutationTarget, SuffixesAndPtxCompileToo) {
   for (const char* text : {"sm_90a", "compute_90"}) {

@@ -96,6 +96,7 @@ INSTANTIATE_TEST_SUITE_P(OtherElements, Strategies,
 INSTANTIATE_TEST_SUITE_P(
     OtherShapes, Strategies,
     testing::Values(Case{4, 36, 36, 1, 10, 90, "direct u8 x256"},  // too few rows to fill the GPU
+                    Case{4, 36, 36, 1, 1000, 90, "direct u8 x256"},
                     Case{4, 36, 36, 1, 10'000, 90, "staged u8 x288 rows 128 of 1"},
                     Case{4, 36, 36, 2, 0, 90, "staged u8 x288 rows 64 of 1"},  // units of 8 bytes
                     Case{4, 36, 36, 3, 0, 90, "staged u8 x270 rows 40 of 1"},  // blocks of three units
@@ -121,7 +122,7 @@ std::string reason_for(const IndexMap& map, const PermuteShape& shape, int capab
 
 TEST(Choice, SaysWhy) {
   EXPECT_EQ(reason_for(random_map(36, 36), {.typical_rows = 10}),
-            "direct: launches of about 10 rows move 1440 bytes, too few to fill the GPU with staged tiles");
+            "direct: launches of about 10 rows move 360 units, too few to make up for the latency of staging");
   EXPECT_EQ(reason_for(random_map(36, 36), {.inner = 16}),
             "direct: blocks of 64 bytes move together, so that global memory is read in whole sectors");
   EXPECT_EQ(reason_for(random_map(36, 36), {.inner = 4}),
