@@ -43,6 +43,9 @@ ExitCode report(const CLI::App& app, const CLI::ParseError& error) {
       return k_done;
     });
   }
+  if (std::vector<std::string> rest = app.remaining(); app.get_subcommands().empty() && !rest.empty()) {
+    return complain(k_usage, "there is no command '" + rest.front() + "' (see kiln --help)");
+  }
   std::string command = "kiln";
   for (const CLI::App* chosen : app.get_subcommands()) {
     command += " " + chosen->get_name();

@@ -1,7 +1,8 @@
 #include "cli/syntax.hpp"
 
 #include <CLI/CLI.hpp>
-#include <limits>
+#include <charconv>
+#include <system_error>
 
 namespace kiln::cli {
 
@@ -23,10 +24,16 @@ Syntax& Syntax::required(const std::string& name, std::string& value, const std:
 
 Syntax& Syntax::number(const std::string& name, std::optional<std::uint64_t>& value, const std::string& type,
                        const std::string& help, std::uint64_t least) {
-  app_->add_option_function<std::uint64_t>(
-          name, [&value](const std::uint64_t& given) { value = given; }, help)
-      ->type_name(type)
-      ->check(CLI::Range(least, std::numeric_limits<std::uint64_t>::max()));
+  // CLI11's own conversion takes -1 for 2^64 - 1.
+  auto read = [&value, name, least](const std::string& text) {
+    std::uint64_t number = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number < least) {
+      throw CLI::ValidationError(name, "an integer of at least " + std::to_string(least) + " is wanted, not " + text);
+    }
+    value = number;
+  };
+  app_->add_option_function<std::string>(name, read, help)->type_name(type);
   return *this;
 }
 

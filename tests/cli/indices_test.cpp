@@ -23,11 +23,13 @@ void expect_refused(const Finished& finished, std::initializer_list<std::string>
   }
 }
 
-TEST(Indices, OutOfRangeNamePositionIndexAndBound) {
-  expect_refused(permute(Program(), "0,7,2", {"--source-size", "3"}), {"7", "3", "position 1"});
+TEST(Indices, OutOfRangeNameIndexAndBound) {
+  expect_refused(permute(Program(), "0,7,2", {"--source-size", "3"}), {"--indices:1: ", "'7'", "below 3"});
 }
 
-TEST(Indices, NegativeOnesAreNamed) { expect_refused(permute(Program(), "0,-4,1"), {"-4", "position 1"}); }
+TEST(Indices, NegativeOnesAreNamed) {
+  expect_refused(permute(Program(), "0,-4,1"), {"--indices:1: ", "'-4'", "negative"});
+}
 
 TEST(Indices, AnEmptyListOrFileIsRefused) {
   Program program;

@@ -103,44 +103,6 @@ TEST_F(PrecompileCommand, WithoutNvrtcExitsThreeAndMakesNoPack) {
   EXPECT_FALSE(std::filesystem::exists(pack()));
 }
 
-TEST_F(PrecompileCommand, RecordedRequestsAreServedFromTheirPack) {
-  std::string plan = (program_.home() / "recorded.json").string();
-  std::string lookup = program_.file("lookup.cu", k_lookup_template);
-  std::vector<std::string> permute{"permute", "--indices", "2,1,0",  "--target",
-                                   "sm_80",   "--target",  "sm_90a", "--json"};
-  std::vector<std::string> compile{"compile", lookup,       "-D",       "table=3,0,65535", "-D",    "element=double",
-                                   "-D",      "factor=inf", "--target", "sm_90",           "--json"};
-  program_.set("KILN_RECORD", plan);
-  for (int run = 0; run < 2; ++run) {  // the second finds everything recorded already
-    EXPECT_EQ(program_.run(permute).code, 0);
-    EXPECT_EQ(program_.run(compile).code, 0);
-  }
-  program_.unset("KILN_RECORD");
-  Json recorded = Json::parse(read_file(plan));
-  EXPECT_EQ(recorded.at("kernels").size(), 3);
-
-  std::filesystem::remove(lookup);  // the plan needs none of the files the templates came from
-  Finished made = program_.run({"precompile", plan, "-o", pack(), "--json"});
-  EXPECT_EQ(made.code, 0) << made.err;
-  EXPECT_EQ(made.line().at("compiled"), 3);
-
-  program_.file("lookup.cu", k_lookup_template);
-  EXPECT_EQ(program_.run({"clear"}).out, "removed 3 kernels\n");
-  program_.hide_nvrtc();
-  program_.set("KILN_PACKS", pack());
-  program_.set("KILN_STRICT", "1");
-  for (const auto& request : {permute, compile}) {
-    for (const Json& line : program_.run(request).lines()) {
-      EXPECT_EQ(line.at("outcome"), "pack");
-    }
-  }
-}
-
-struct Damaged {
-  std::string name;
-  std::size_t keep;  ///< bytes of a good pack that are left
-};
-
 TEST_F(PrecompileCommand, APackThatIsTruncatedOrNoPackIsNamedAndLeftOut) {
   std::string plan = program_.file("plan.json", R"({"kiln_plan": 1, "kernels": [{"permutation": [2, 1, 0]}]})");
   ASSERT_EQ(program_.run({"precompile", plan, "-o", pack(), "--target", "sm_90", "--json"}).code, 0);

@@ -60,11 +60,18 @@ Finished Program::run(const std::vector<std::string>& arguments, const std::stri
   TempDir streams;
   std::string out = out_file.empty() ? (streams / "out").string() : out_file;
   std::string err = (streams / "err").string();
+  int pipe_ends[2] = {-1, -1};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (out_file == "closed") {
+  if (out_file == k_closed) {
     posix_spawn_file_actions_addclose(&actions, STDOUT_FILENO);
+  } else if (out_file == k_broken_pipe) {
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0) {
+      throw std::runtime_error("no pipe can be made");
+    }
+    close(pipe_ends[0]);
+    posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
   } else {
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT, 0600);
   }
@@ -72,6 +79,9 @@ Finished Program::run(const std::vector<std::string>& arguments, const std::stri
   pid_t child = -1;
   int spawned = posix_spawn(&child, KILN_PROGRAM, &actions, nullptr, argv.data(), envp.data());
   posix_spawn_file_actions_destroy(&actions);
+  if (pipe_ends[1] != -1) {
+    close(pipe_ends[1]);
+  }
   if (spawned != 0) {
     throw std::runtime_error(std::string("cannot run ") + KILN_PROGRAM);
   }

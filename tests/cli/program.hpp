@@ -24,13 +24,16 @@ struct Finished {
   Json line() const;
 };
 
+inline constexpr const char* k_closed = "closed";
+inline constexpr const char* k_broken_pipe = "broken pipe";
+
 /// The program kiln in a world of its own: an empty home, and none of the caller's KILN_ variables but where NVRTC is.
 class Program {
  public:
   Program();
 
   Finished run(const std::vector<std::string>& arguments) const { return run(arguments, {}); }
-  /// The program's standard output goes to `out_file` instead, or is closed when that is "closed".
+  /// The program's standard output goes to `out_file` instead, or is one of the two below.
   Finished run(const std::vector<std::string>& arguments, const std::string& out_file) const;
 
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }

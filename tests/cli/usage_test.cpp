@@ -73,11 +73,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{{"precompile", "plan.json", "-o", "a.kilnpack", "-j", "0"}, "-j"},
                     Wrong{{"precompile", "plan.json", "-o", "a.kilnpack", "--target", "native"}, "native"},
                     Wrong{{"query", "--sort", "size"}, "--sort"}, Wrong{{"query", "--target", "volta"}, "volta"},
-                    Wrong{{"query", "--limit", "many"}, "--limit"}, Wrong{{"show"}, "key"},
-                    Wrong{{"show", "12", "--ptx", "--log"}, "--log"}, Wrong{{"show", "12", "-o", "file"}, "--ptx"},
-                    Wrong{{"trim"}, "--max-size"}, Wrong{{"trim", "--max-size", "much"}, "much"},
-                    Wrong{{"trim", "--unused-for", "30"}, "'30'"}, Wrong{{"import"}, "files"},
-                    Wrong{{"export"}, "file"}, Wrong{{"explain"}, "ubcommand"}));
+                    Wrong{{"query", "--limit", "many"}, "--limit"}, Wrong{{"query", "--limit", "3.5"}, "3.5"},
+                    Wrong{{"show"}, "key"}, Wrong{{"show", "12", "--ptx", "--log"}, "--log"},
+                    Wrong{{"show", "12", "-o", "file"}, "--ptx"}, Wrong{{"trim"}, "--max-size"},
+                    Wrong{{"trim", "--max-size", "much"}, "much"}, Wrong{{"trim", "--unused-for", "30"}, "'30'"},
+                    Wrong{{"import"}, "files"}, Wrong{{"export"}, "file"}, Wrong{{"explain"}, "ubcommand"}));
 
 TEST(Usage, AnEnvironmentVariableThatMakesNoSenseIsNamed) {
   Program program;
@@ -96,9 +96,15 @@ TEST(StandardStreams, AFullDeviceIsAFailureAndNotSilence) {
 }
 
 TEST(StandardStreams, AClosedOneIsAFailureAndNotSilence) {
-  Finished finished = Program().run({"path"}, "closed");
+  Finished finished = Program().run({"path"}, k_closed);
   EXPECT_EQ(finished.code, k_failed);
   EXPECT_THAT(finished.err, HasSubstr("standard output"));
+}
+
+TEST(StandardStreams, AReaderThatLeftIsNoErrorWorthAWord) {
+  Finished finished = Program().run({"path"}, k_broken_pipe);
+  EXPECT_EQ(finished.code, k_failed);
+  EXPECT_EQ(finished.err, "");
 }
 
 TEST(Path, IsThatOfTheEnvironmentUnlessGiven) {
