@@ -254,10 +254,11 @@ TEST_F(LeaseTest, AForkWhileAnotherThreadWaitsIsHarmless) {
 }
 
 TEST_F(LeaseTest, IsUnavailableWithoutDescriptors) {
-  test::ChildProcess child([&] {
+  // Copies: without descriptors the sanitizer cannot look at `this`.
+  test::ChildProcess child([path = cache_.path(), key = key_] {
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_NOFILE, &none);
-    return Lease::acquire(cache_.path(), key_, 5s).second == Result::unavailable ? 0 : 1;
+    return Lease::acquire(path, key, 5s).second == Result::unavailable ? 0 : 1;
   });
   EXPECT_EQ(child.wait(), 0);
 }
