@@ -23,8 +23,8 @@ extern char** environ;
 namespace kiln::bench {
 namespace {
 
-const std::vector<std::int64_t> k_kernelbench = {5,  1,  8,  16, 4,  32, 23, 12, 33, 21, 22, 34, 13, 29, 18, 26, 20, 30,
-                                                 11, 7,  24, 17, 14, 15, 35, 6,  9,  28, 31, 25, 0,  27, 19, 3,  10, 2};
+const std::vector<std::int64_t> k_kernelbench = {5,  1, 8,  16, 4,  32, 23, 12, 33, 21, 22, 34, 13, 29, 18, 26, 20, 30,
+                                                 11, 7, 24, 17, 14, 15, 35, 6,  9,  28, 31, 25, 0,  27, 19, 3,  10, 2};
 
 PermuteRequest kernelbench_request(const Target& target) {
   PermuteShape shape;
@@ -102,9 +102,10 @@ void measure_cold(Report& report) {
   Service service(options);
   auto nvrtc = jit::Nvrtc::open(jit::find_nvrtc({}));
   Target target = Target::cubin(90);
-  Template tmpl = Template::from_text("scale.cu",
-                                      "// kiln: parameter factor: i32\n// kiln: entry scale\n#include \"kiln/values.h\"\n"
-                                      "__global__ void scale(float* x) { x[threadIdx.x] *= kiln::factor; }\n");
+  Template tmpl =
+      Template::from_text("scale.cu",
+                          "// kiln: parameter factor: i32\n// kiln: entry scale\n#include \"kiln/values.h\"\n"
+                          "__global__ void scale(float* x) { x[threadIdx.x] *= kiln::factor; }\n");
   constexpr int k_samples = 41;
   std::vector<double> ours;
   std::vector<double> theirs;

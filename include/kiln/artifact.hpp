@@ -25,9 +25,9 @@ enum class ImageKind { cubin, ptx };
 
 /// One kernel of an artifact.
 struct EntryPoint {
-  std::string expression;  ///< as requested: "scale<float>"
-  std::string lowered;     ///< the symbol in the image, as NVRTC told it
-  int registers = 0;       ///< per thread; 0 for PTX, where only the driver knows
+  std::string expression;         ///< as requested: "scale<float>"
+  std::string lowered;            ///< the symbol in the image, as NVRTC told it
+  int registers = 0;              ///< per thread; 0 for PTX, where only the driver knows
   std::int64_t spill_bytes = 0;   ///< spill stores + spill loads, per thread
   std::int64_t shared_bytes = 0;  ///< static shared memory, per block
   std::int64_t local_bytes = 0;   ///< stack frame, per thread

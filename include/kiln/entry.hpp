@@ -31,7 +31,7 @@ enum class QueryOrder { last_used, created, template_name, target, image_bytes, 
 struct Query {
   std::optional<std::string> template_name;
   std::optional<Target> target;
-  std::string key_prefix;  ///< hex digits
+  std::string key_prefix;                    ///< hex digits
   QueryOrder order = QueryOrder::last_used;  ///< newest or largest first; names and keys ascending
   std::uint64_t limit = 0;                   ///< 0: all
 };

@@ -54,8 +54,7 @@ class KILN_EXPORT TemplateError : public Error {
 /// NVRTC refused a source. `what()` holds the first lines; the fields hold everything.
 class KILN_EXPORT CompileError : public Error {
  public:
-  CompileError(std::string template_name, std::string log, std::string source,
-               std::vector<std::string> arguments);
+  CompileError(std::string template_name, std::string log, std::string source, std::vector<std::string> arguments);
   const std::string& template_name() const noexcept { return template_name_; }
   const std::string& log() const noexcept { return log_; }
   /// The instantiated source with line numbers that match the log's.

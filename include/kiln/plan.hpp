@@ -55,9 +55,9 @@ struct PrecompileResult {
 
 struct PrecompileOptions {
   std::vector<Target> targets;
-  std::filesystem::path output;  ///< created, or added to if it is a pack
-  unsigned jobs = 0;             ///< 0: as many as the process may use CPUs
-  std::filesystem::path nvrtc;   ///< as ServiceOptions::nvrtc
+  std::filesystem::path output;                             ///< created, or added to if it is a pack
+  unsigned jobs = 0;                                        ///< 0: as many as the process may use CPUs
+  std::filesystem::path nvrtc;                              ///< as ServiceOptions::nvrtc
   std::function<void(const PrecompileProgress&)> progress;  ///< called from one thread at a time
 };
 

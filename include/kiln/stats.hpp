@@ -31,11 +31,11 @@ struct Stats {
   std::uint64_t puts_lost = 0;        ///< compiled, returned, but not written
   std::uint64_t corrupt_dropped = 0;  ///< rows or databases found damaged
   std::uint64_t evicted = 0;
-  std::uint64_t degraded = 0;         ///< layers left out now
-  std::uint64_t lease_waits = 0;      ///< requests that waited for another process
-  std::uint64_t lease_timeouts = 0;   ///< of those, how many went on to compile for themselves
+  std::uint64_t degraded = 0;        ///< layers left out now
+  std::uint64_t lease_waits = 0;     ///< requests that waited for another process
+  std::uint64_t lease_timeouts = 0;  ///< of those, how many went on to compile for themselves
   std::uint64_t max_bytes = 0;
-  std::uint64_t loaded = 0;           ///< kernels loaded now
+  std::uint64_t loaded = 0;  ///< kernels loaded now
   std::vector<LayerStats> layers;
 };
 

@@ -20,8 +20,8 @@ struct EvictionCandidate {
 std::uint64_t eviction_goal(std::uint64_t max_bytes) noexcept;
 
 /// The ids of those that have to go, a prefix of `candidates`, which are in least-recently-used order: none while
-/// `total_bytes` is at most `max_bytes`, or without a cap (0); otherwise as many as bring the total down to the goal, or
-/// all, when even they do not suffice.
+/// `total_bytes` is at most `max_bytes`, or without a cap (0); otherwise as many as bring the total down to the goal,
+/// or all, when even they do not suffice.
 std::vector<std::int64_t> choose_evictions(std::uint64_t total_bytes, std::uint64_t max_bytes,
                                            std::span<const EvictionCandidate> candidates);
 
