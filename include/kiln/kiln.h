@@ -34,7 +34,14 @@ KILN_EXPORT const char* kiln_version(void);
 
 /* ---- Errors ---- */
 
-typedef enum kiln_status {
+/* What an enum holds may be a number of a newer or older version: in C++ too, any int is a value of it. */
+#ifdef __cplusplus
+#define KILN_ENUM_TYPE : int
+#else
+#define KILN_ENUM_TYPE
+#endif
+
+typedef enum kiln_status KILN_ENUM_TYPE {
   KILN_OK = 0,
   KILN_INVALID_ARGUMENT = 1,   /* a value handed to Kiln cannot be used */
   KILN_TEMPLATE_INVALID = 2,   /* a template's declarations, or the values given for them, do not fit */
@@ -66,12 +73,16 @@ KILN_EXPORT void kiln_error_free(kiln_error* error);
 
 /* ---- Options of a service ---- */
 
-typedef enum kiln_cache_mode {
+typedef enum kiln_cache_mode KILN_ENUM_TYPE {
   KILN_CACHE_READ_WRITE = 0,
   KILN_CACHE_READ_ONLY = 1,
   KILN_CACHE_OFF = 2
 } kiln_cache_mode;
-typedef enum kiln_log_level { KILN_LOG_DEBUG = 0, KILN_LOG_INFO = 1, KILN_LOG_WARNING = 2 } kiln_log_level;
+typedef enum kiln_log_level KILN_ENUM_TYPE {
+  KILN_LOG_DEBUG = 0,
+  KILN_LOG_INFO = 1,
+  KILN_LOG_WARNING = 2
+} kiln_log_level;
 /* May be called from any thread, also several at once; must not call Kiln. `message` lives for the call. */
 typedef void (*kiln_log_callback)(void* context, kiln_log_level level, const char* message);
 
@@ -218,13 +229,13 @@ KILN_EXPORT void kiln_kernel_free(kiln_kernel* kernel);
 
 /* ---- Artifacts ---- */
 
-typedef enum kiln_outcome {
+typedef enum kiln_outcome KILN_ENUM_TYPE {
   KILN_OUTCOME_COMPILED = 0,
   KILN_OUTCOME_MEMORY = 1,
   KILN_OUTCOME_DISK = 2,
   KILN_OUTCOME_PACK = 3
 } kiln_outcome;
-typedef enum kiln_image_kind { KILN_IMAGE_CUBIN = 0, KILN_IMAGE_PTX = 1 } kiln_image_kind;
+typedef enum kiln_image_kind KILN_ENUM_TYPE { KILN_IMAGE_CUBIN = 0, KILN_IMAGE_PTX = 1 } kiln_image_kind;
 
 /* Pointers live as long as the artifact. */
 typedef struct kiln_artifact_info {

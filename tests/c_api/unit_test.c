@@ -42,9 +42,9 @@ static int null_arguments(void) {
   CHECK_FAILS(kiln_values_set_int(values, NULL, 1, &error), KILN_INVALID_ARGUMENT, "name");
   CHECK_FAILS(kiln_values_set_type(values, "element", NULL, &error), KILN_INVALID_ARGUMENT, "type");
   CHECK_FAILS(kiln_values_set_int_list(values, "table", NULL, 3, &error), KILN_INVALID_ARGUMENT, "list");
-  CHECK_FAILS(kiln_template_from_text("a.cu", NULL, NULL, &tmpl, &error), KILN_INVALID_ARGUMENT, "text");
-  CHECK(tmpl == NULL);
-  tmpl = make_scale();
+  kiln_template* refused = tmpl; /* not NULL before */
+  CHECK_FAILS(kiln_template_from_text("a.cu", NULL, NULL, &refused, &error), KILN_INVALID_ARGUMENT, "text");
+  CHECK(refused == NULL);
   CHECK_FAILS(kiln_service_find(NULL, tmpl, values, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT, "service");
   CHECK_FAILS(kiln_service_find(service, NULL, values, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT, "tmpl");
   CHECK_FAILS(kiln_service_stats(service, NULL, &error), KILN_INVALID_ARGUMENT, "stats");
