@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
+
 #include "kiln/error.hpp"
 
 namespace kiln::jit {
@@ -14,6 +16,18 @@ void find(void* library, const std::string& path, const char* symbol, Function& 
   if (function == nullptr) {
     throw Error(ErrorCode::nvrtc_unavailable,
                 path + " has no " + symbol + ": it is no NVRTC, or one before 11.8; use 11.8 or newer");
+  }
+}
+
+/// NVRTC opens its builtins by their bare name at the first compile. Where nothing else tells the loader of their
+/// folder (PyPI's wheel of 13.0 has no run path), they are found only if they are loaded already. Trouble is NVRTC's to
+/// tell: it may find them in another way.
+void preload_builtins(const NvrtcApi& api, const std::string& path) {
+  int major = 0;
+  int minor = 0;
+  if (api.version(&major, &minor) == 0) {
+    std::string name = "libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor);
+    dlopen((std::filesystem::path(path).parent_path() / name).c_str(), RTLD_NOW | RTLD_LOCAL);
   }
 }
 
@@ -43,6 +57,7 @@ NvrtcApi open_nvrtc(const std::string& path) {
   find(library, path, "nvrtcGetCUBIN", api.cubin);
   find(library, path, "nvrtcAddNameExpression", api.add_name);
   find(library, path, "nvrtcGetLoweredName", api.lowered_name);
+  preload_builtins(api, path);
   return api;
 }
 
