@@ -63,7 +63,8 @@ struct TransferResult {
 
 /// Writes every sound entry of the user cache to `file`, which becomes a pack: usable in KILN_PACKS, and by
 /// `import_cache`. The same entries give the same bytes, whenever and wherever they are exported; when an entry was
-/// last used is not exported. `file` appears whole or not at all, and replaces what was there. Throws StoreError.
+/// last used is not exported. `file` appears whole or not at all; it may replace a pack. Throws StoreError, also when
+/// something else is at `file`.
 KILN_EXPORT TransferResult export_cache(const ServiceOptions& options, const std::filesystem::path& file);
 
 /// Adds the entries of each file, an export or a pack, to the user cache. Nothing in a file is believed: a row counts

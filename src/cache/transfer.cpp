@@ -1,6 +1,7 @@
 #include "cache/transfer.hpp"
 
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "cache/pack_file.hpp"
@@ -73,6 +74,27 @@ TransferResult read_sound_rows(const std::filesystem::path& file, UserLayer& int
 
 namespace kiln {
 
+namespace {
+
+/// An export replaces an earlier one and nothing else: not a device, not a file of someone's that is no pack.
+void require_replaceable(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(file, error);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    return;
+  }
+  if (status.type() != std::filesystem::file_type::regular) {
+    throw StoreError(file.string(), "it is there and is not a regular file: name a file to be made, or a pack");
+  }
+  try {
+    cache::open_pack(file);
+  } catch (const StoreError&) {
+    throw StoreError(file.string(), "it is there and is not a pack, so it is not replaced: name another file");
+  }
+}
+
+}  // namespace
+
 TransferResult export_cache(const ServiceOptions& options, const std::filesystem::path& file) {
   const auto database = cache::user_database_file(options);
   try {
@@ -80,6 +102,7 @@ TransferResult export_cache(const ServiceOptions& options, const std::filesystem
     if (connection == nullptr) {
       throw StoreError(database.string(), "there is no cache to export: nothing was stored so far");
     }
+    require_replaceable(file);
     auto result = cache::write_sound_rows(connection->store(), file);
     for (auto& damage : result.damage) {
       damage.path = database;

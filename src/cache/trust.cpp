@@ -235,7 +235,7 @@ Trust judge_directory(const std::variant<Place, Trust>& end, Owner owner, uid_t 
 
 std::optional<Trust> judge_file(const Node& file, Owner owner, uid_t uid) {
   if (!S_ISREG(file.status.st_mode)) {
-    return refused(describe(file) + " is not a regular file: remove it");
+    return refused(describe(file) + " is not a regular file: name a database file");
   }
   if (auto refusal = check_owner(file, owner, uid)) {
     return refusal;

@@ -6,19 +6,29 @@
 
 namespace kiln::cli {
 
+namespace {
+
+/// Empty text is refused: it is nearly always an unset shell variable, and would mean the default (`--cache ""`, say).
+CLI::Validator not_empty() {
+  return {[](std::string& text) { return text.empty() ? std::string("it is empty: give a value") : std::string(); },
+          ""};
+}
+
+}  // namespace
+
 Syntax& Syntax::flag(const std::string& name, bool& value, const std::string& help) {
   app_->add_flag(name, value, help);
   return *this;
 }
 
 Syntax& Syntax::text(const std::string& name, std::string& value, const std::string& type, const std::string& help) {
-  app_->add_option(name, value, help)->type_name(type)->capture_default_str();
+  app_->add_option(name, value, help)->type_name(type)->check(not_empty())->capture_default_str();
   return *this;
 }
 
 Syntax& Syntax::required(const std::string& name, std::string& value, const std::string& type,
                          const std::string& help) {
-  app_->add_option(name, value, help)->type_name(type)->required();
+  app_->add_option(name, value, help)->type_name(type)->check(not_empty())->required();
   return *this;
 }
 
@@ -51,7 +61,7 @@ Syntax& Syntax::repeated(const std::string& name, std::vector<std::string>& valu
 
 Syntax& Syntax::rest(const std::string& name, std::vector<std::string>& values, const std::string& type,
                      const std::string& help) {
-  app_->add_option(name, values, help)->type_name(type)->required();
+  app_->add_option(name, values, help)->type_name(type)->check(not_empty())->required();
   return *this;
 }
 

@@ -44,7 +44,7 @@ void add_export(CLI::App& app, Command& chosen) {
       "  kiln export kernels.kilnpack\n"
       "The same kernels give the same bytes.\n",
       run_export);
-  syntax.required("file", arguments->file, "FILE", "The file, replaced if it is there");
+  syntax.required("file", arguments->file, "FILE", "The file; a pack that is there is replaced, nothing else");
 }
 
 void add_import(CLI::App& app, Command& chosen) {

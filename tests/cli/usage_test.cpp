@@ -77,7 +77,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{{"show"}, "key"}, Wrong{{"show", "12", "--ptx", "--log"}, "--log"},
                     Wrong{{"show", "12", "-o", "file"}, "--ptx"}, Wrong{{"trim"}, "--max-size"},
                     Wrong{{"trim", "--max-size", "much"}, "much"}, Wrong{{"trim", "--unused-for", "30"}, "'30'"},
-                    Wrong{{"import"}, "files"}, Wrong{{"export"}, "file"}, Wrong{{"explain"}, "ubcommand"}));
+                    Wrong{{"import"}, "files"}, Wrong{{"export"}, "file"}, Wrong{{"explain"}, "ubcommand"},
+                    Wrong{{"clear", "--cache", ""}, "--cache"}, Wrong{{"compile", "a.cu", "-o", ""}, "-o"},
+                    Wrong{{"precompile", "plan.json", "-o", ""}, "-o"}, Wrong{{"show", "12", "--ptx", "-o", ""}, "-o"},
+                    Wrong{{"permute", "--indices", ""}, "--indices"}, Wrong{{"export", ""}, "file"},
+                    Wrong{{"import", ""}, "files"}));
 
 TEST(Usage, AnEnvironmentVariableThatMakesNoSenseIsNamed) {
   Program program;

@@ -172,6 +172,26 @@ TEST_F(TransferTest, AnExportReplacesWhatWasThere) {
   EXPECT_EQ(import_cache(other_, {file}).entries, 5u);
 }
 
+TEST_F(TransferTest, AnExportReplacesNothingButAPack) {
+  fill(2);
+  const auto source = root_ / "scale.cu";
+  test::write_file(source, "somebody's work");
+  EXPECT_THROW(export_cache(options_, source), StoreError);
+  EXPECT_EQ(test::read_file(source), "somebody's work");
+
+  const auto pipe = root_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THROW(export_cache(options_, pipe), StoreError);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+
+  EXPECT_THROW(export_cache(options_, root_.path()), StoreError);
+  const auto link = root_ / "link";
+  std::filesystem::create_symlink(source, link);
+  EXPECT_THROW(export_cache(options_, link), StoreError);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(test::read_file(source), "somebody's work");
+}
+
 TEST_F(TransferTest, RefusesToImportIntoAReadOnlyCache) {
   const auto file = export_of(2);
   other_.cache_mode = CacheMode::read_only;
