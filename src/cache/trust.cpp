@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "cache/private_group.hpp"
 #include "support/unique_handle.hpp"
 
 namespace kiln::cache {
@@ -76,8 +78,15 @@ std::optional<Trust> check_owner(const Node& node, Owner owner, uid_t uid) {
                  "path of your own");
 }
 
-std::optional<Trust> check_not_writable(const Node& node) {
-  if ((node.status.st_mode & k_others_may_write) == 0) {
+/// Does an access control list name who else may use the file? Then the group's bits of the mode are the list's mask.
+bool has_access_list(const Node& node) {
+  return ::lgetxattr(node.path.c_str(), "system.posix_acl_access", nullptr, 0) >= 0 ||
+         (errno != ENODATA && errno != ENOTSUP);
+}
+
+std::optional<Trust> check_not_writable(const Node& node, uid_t uid) {
+  const mode_t others = node.status.st_mode & k_others_may_write;
+  if (others == 0 || (others == S_IWGRP && !has_access_list(node) && is_private_group(node.status.st_gid, uid))) {
     return std::nullopt;
   }
   return refused(describe(node) + " may be written by " +
@@ -90,7 +99,7 @@ std::optional<Trust> check_parent(const Node& node, uid_t uid) {
   if (auto refusal = check_owner(node, Owner::root_or_caller, uid)) {
     return refusal;
   }
-  return (node.status.st_mode & S_ISVTX) != 0 ? std::nullopt : check_not_writable(node);
+  return (node.status.st_mode & S_ISVTX) != 0 ? std::nullopt : check_not_writable(node, uid);
 }
 
 /// Opens what stands at `name` in `parent`, a symbolic link itself. Returns 0 or the error.
@@ -225,7 +234,7 @@ Trust judge_directory(const std::variant<Place, Trust>& end, Owner owner, uid_t 
   if (!S_ISDIR(self.status.st_mode)) {
     return failed("use as a directory", self.path, ENOTDIR);
   }
-  for (auto& refusal : {check_owner(self, owner, uid), check_not_writable(self)}) {
+  for (auto& refusal : {check_owner(self, owner, uid), check_not_writable(self, uid)}) {
     if (refusal) {
       return *refusal;
     }
@@ -240,7 +249,7 @@ std::optional<Trust> judge_file(const Node& file, Owner owner, uid_t uid) {
   if (auto refusal = check_owner(file, owner, uid)) {
     return refusal;
   }
-  return check_not_writable(file);
+  return check_not_writable(file, uid);
 }
 
 std::optional<Trust> judge_database_directory(const Node& directory, Owner owner, uid_t uid) {
@@ -250,7 +259,7 @@ std::optional<Trust> judge_database_directory(const Node& directory, Owner owner
   if (auto refusal = check_owner(directory, owner, uid)) {
     return refusal;
   }
-  return check_not_writable(directory);
+  return check_not_writable(directory, uid);
 }
 
 Trust judge_database(const std::variant<Place, Trust>& end, Owner owner, uid_t uid) {

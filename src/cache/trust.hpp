@@ -7,7 +7,10 @@
 
 namespace kiln::cache {
 
-/// A cubin is code: who may own the files it is read from.
+// A cubin is code, so nobody else may write what it is read from. The group of a file may, if it is the private group
+// of the caller (cache/private_group.hpp) and no access control list names others.
+
+/// Who may own the files.
 enum class Owner {
   caller,          ///< the user cache
   root_or_caller,  ///< packs

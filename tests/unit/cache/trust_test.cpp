@@ -4,11 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
+#include "cache/private_group.hpp"
 #include "support/child_process.hpp"
 #include "support/files.hpp"
 #include "support/temp_dir.hpp"
@@ -35,6 +39,21 @@ class TrustTest : public ::testing::Test {
     ::chmod(path.c_str(), mode);
     return path;
   }
+  /// Gives a path to a group that is not the caller's private one. False where this user is in no other.
+  bool share(const std::filesystem::path& path) {
+    if (uid_ == 0) {
+      return ::chown(path.c_str(), static_cast<uid_t>(-1), k_other) == 0;
+    }
+    std::vector<gid_t> groups(1024);
+    const int count = ::getgroups(static_cast<int>(groups.size()), groups.data());
+    groups.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+    for (const gid_t group : groups) {
+      if (!is_private_group(group, uid_) && ::chown(path.c_str(), static_cast<uid_t>(-1), group) == 0) {
+        return true;
+      }
+    }
+    return false;
+  }
   mode_t mode_of(const std::filesystem::path& path) {
     struct stat status{};
     return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
@@ -59,6 +78,12 @@ class UmaskGuard {
   }                                                  \
   static_assert(true)
 
+#define SHARE_OR_SKIP(path)                                        \
+  if (!share(path)) {                                              \
+    GTEST_SKIP() << "this user is in no group that others are in"; \
+  }                                                                \
+  static_assert(true)
+
 TEST_F(TrustTest, TakesADirectoryOfOnesOwn) {
   const auto path = make("cache", 0700);
   const auto trust = trust_directory(path, Owner::caller, uid_);
@@ -68,7 +93,9 @@ TEST_F(TrustTest, TakesADirectoryOfOnesOwn) {
 }
 
 TEST_F(TrustTest, RefusesADirectoryOthersMayWrite) {
-  const auto group = trust_directory(make("group", 0770), Owner::caller, uid_);
+  const auto shared = make("group", 0770);
+  SHARE_OR_SKIP(shared);
+  const auto group = trust_directory(shared, Owner::caller, uid_);
   EXPECT_EQ(group.verdict, Verdict::refused);
   EXPECT_THAT(group.reason,
               AllOf(HasSubstr((root_.path() / "group").string()), HasSubstr("mode 0770"),
@@ -103,10 +130,49 @@ TEST_F(TrustTest, RefusesAParentOthersMayWriteUnlessSticky) {
   const auto trust = trust_directory(parent / "cache", Owner::caller, uid_);
   EXPECT_EQ(trust.verdict, Verdict::refused);
   EXPECT_THAT(trust.reason, HasSubstr("'" + parent.string() + "' (mode 0777"));
-  ::chmod(parent.c_str(), 0720);
-  EXPECT_EQ(trust_directory(parent / "cache", Owner::caller, uid_).verdict, Verdict::refused);
   ::chmod(parent.c_str(), 01777);
   EXPECT_TRUE(trust_directory(parent / "cache", Owner::caller, uid_).trusted());
+  SHARE_OR_SKIP(parent);
+  ::chmod(parent.c_str(), 0720);
+  EXPECT_EQ(trust_directory(parent / "cache", Owner::caller, uid_).verdict, Verdict::refused);
+}
+
+// Ubuntu's users have a group of their own and the umask 002.
+TEST_F(TrustTest, TakesWhatOnlyThePrivateGroupMayWrite) {
+  if (!is_private_group(::getegid(), uid_)) {
+    GTEST_SKIP() << "this user has no private group";
+  }
+  const auto parent = make("parent", 0775);
+  std::filesystem::create_directory(parent / "cache");
+  ::chmod((parent / "cache").c_str(), 0770);
+  const auto trust = trust_directory(parent / "cache", Owner::caller, uid_);
+  EXPECT_TRUE(trust.trusted()) << trust.reason;
+  const auto pack = make_file(parent / "app.kilnpack", 0664);
+  EXPECT_TRUE(trust_database(pack, Owner::root_or_caller, uid_).trusted());
+  ::chmod(pack.c_str(), 0666);
+  EXPECT_EQ(trust_database(pack, Owner::root_or_caller, uid_).verdict, Verdict::refused);
+  ::chmod(parent.c_str(), 0777);
+  EXPECT_EQ(trust_directory(parent / "cache", Owner::caller, uid_).verdict, Verdict::refused);
+}
+
+TEST_F(TrustTest, AnAccessListOpensAPrivateGroup) {
+  const auto path = make("cache", 0770);
+  // As setfacl -m u:54321:rwx makes it: version 2, then tag, permissions and id of each entry (acl(5), little-endian).
+  struct Entry {
+    std::uint16_t tag;
+    std::uint16_t permissions;
+    std::uint32_t id;
+  };
+  struct List {
+    std::uint32_t version = 2;
+    std::array<Entry, 5> entries{{{0x01, 7, ~0u}, {0x02, 7, k_other}, {0x04, 0, ~0u}, {0x10, 7, ~0u}, {0x20, 0, ~0u}}};
+  };
+  const List list;
+  if (::setxattr(path.c_str(), "system.posix_acl_access", &list, sizeof(list), 0) != 0) {
+    GTEST_SKIP() << "this file system has no access control lists";
+  }
+  ASSERT_EQ(mode_of(path), 0770u) << "the mode alone does not tell";
+  EXPECT_EQ(trust_directory(path, Owner::caller, uid_).verdict, Verdict::refused);
 }
 
 TEST_F(TrustTest, RefusesAParentOfSomeoneElse) {
@@ -217,6 +283,7 @@ TEST_F(TrustTest, TakesADatabaseOfOnesOwn) {
 
 TEST_F(TrustTest, RefusesADatabaseOthersMayWrite) {
   const auto file = make_file(root_.path() / "kiln.db", 0660);
+  SHARE_OR_SKIP(file);
   EXPECT_EQ(trust_database(file, Owner::caller, uid_).verdict, Verdict::refused);
   EXPECT_EQ(trust_database(file, Owner::root_or_caller, uid_).verdict, Verdict::refused);
   EXPECT_EQ(make_database(file, uid_).verdict, Verdict::refused);
