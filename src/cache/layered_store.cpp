@@ -200,8 +200,8 @@ void LayeredStore::remember_compiler(const LibraryStamp& stamp, const Compiler& 
   }
 }
 
-std::optional<double> LayeredStore::last_compile_ms(std::string_view template_name) {
-  return state_->user == nullptr ? std::nullopt : state_->user->last_compile_ms(template_name);
+std::optional<double> LayeredStore::recent_compile_ms(std::string_view template_name) {
+  return state_->user == nullptr ? std::nullopt : state_->user->recent_compile_ms(template_name);
 }
 
 void LayeredStore::query(const Query& query, const std::function<bool(const Entry&)>& visit) {

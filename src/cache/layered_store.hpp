@@ -60,8 +60,9 @@ class LayeredStore {
   /// The identity remembered for a compiler library file, when its stamp is unchanged.
   std::optional<Compiler> remembered_compiler(const LibraryStamp& stamp);
   void remember_compiler(const LibraryStamp& stamp, const Compiler& compiler);
-  /// The last known compile time of this key's template, to bound how long a lease is waited for.
-  std::optional<double> last_compile_ms(std::string_view template_name);
+  /// The longest of the template's last known compile times, to bound how long a lease is waited for. One alone says
+  /// little: on a busy machine the same compile takes now 20 ms and now 3 s.
+  std::optional<double> recent_compile_ms(std::string_view template_name);
 
   /// Packs first, then the user layer, each in the query's order. Throws StoreError.
   void query(const Query& query, const std::function<bool(const Entry&)>& visit);

@@ -123,6 +123,24 @@ void create_tables(Database& database, std::string_view kind) {
   database.execute(("PRAGMA user_version = " + std::to_string(versions)).c_str());
 }
 
+/// Several reads of one state of the database, though another process may be making the tables meanwhile.
+class ReadTransaction {
+ public:
+  explicit ReadTransaction(Database& database) : database_(database) { database_.execute("BEGIN"); }
+  ~ReadTransaction() {
+    try {
+      database_.execute("ROLLBACK");
+    } catch (const SqliteError&) {
+      // SQLite has ended it by itself.
+    }
+  }
+  ReadTransaction(const ReadTransaction&) = delete;
+  ReadTransaction& operator=(const ReadTransaction&) = delete;
+
+ private:
+  Database& database_;
+};
+
 std::string get_meta(Database& database, std::string_view key) {
   Loan get = database.use(k_get_meta);
   get->bind(1, key);
@@ -145,6 +163,7 @@ FileHeader header_of_file(Database& database) {
 }
 
 FileHeader header_of(Database& database) {
+  ReadTransaction transaction(database);
   auto application_id = static_cast<std::uint32_t>(database.integer("PRAGMA application_id"));
   std::int64_t versions = database.integer("PRAGMA user_version");
   bool has_no_tables = database.integer(k_count_tables) == 0;

@@ -29,9 +29,9 @@ constexpr char k_compiler_of[] =
     "SELECT compiler FROM toolchains WHERE path = ?1 AND device = ?2 AND inode = ?3 AND size = ?4 AND mtime_ns = ?5";
 constexpr char k_set_compiler[] =
     "INSERT OR REPLACE INTO toolchains(path, device, inode, size, mtime_ns, compiler) VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
-constexpr char k_last_compile_ms[] =
-    "SELECT compile_ms FROM (SELECT template, compile_ms FROM artifacts ORDER BY last_used DESC LIMIT 1000) "
-    "WHERE template = ?1 LIMIT 1";
+constexpr char k_recent_compile_ms[] =
+    "SELECT max(compile_ms) FROM (SELECT compile_ms FROM (SELECT template, compile_ms FROM artifacts "
+    "ORDER BY last_used DESC, id DESC LIMIT 1000) WHERE template = ?1 LIMIT 16) HAVING count(*) > 0";
 constexpr char k_count[] = "SELECT count(*) FROM artifacts";
 constexpr char k_least_recent[] =
     "SELECT id, length(spec) + length(ptx) + length(image) + length(entries) + length(log), last_used "
@@ -232,8 +232,8 @@ void Store::set_compiler(const LibraryStamp& stamp, std::int64_t compiler) {
       .run();
 }
 
-std::optional<double> Store::last_compile_ms(std::string_view template_name) {
-  Loan get = database_.use(k_last_compile_ms);
+std::optional<double> Store::recent_compile_ms(std::string_view template_name) {
+  Loan get = database_.use(k_recent_compile_ms);
   get->bind(1, template_name);
   return get->step() ? std::optional(get->real(0)) : std::nullopt;
 }

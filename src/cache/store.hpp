@@ -59,8 +59,8 @@ class Store {
 
   std::optional<std::int64_t> compiler_of(const LibraryStamp& stamp);
   void set_compiler(const LibraryStamp& stamp, std::int64_t compiler);
-  /// Of the template's row that was used last, among the thousand used last.
-  std::optional<double> last_compile_ms(std::string_view template_name);
+  /// Of the slowest of the template's last sixteen compiles, among the thousand rows used last.
+  std::optional<double> recent_compile_ms(std::string_view template_name);
 
   std::uint64_t count();
   /// Of the database file without the pages that hold nothing.

@@ -195,10 +195,10 @@ void UserLayer::set_compiler(const LibraryStamp& stamp, std::int64_t compiler) {
   attempt(Need::write, [&](Store& store) { store.set_compiler(stamp, compiler); });
 }
 
-std::optional<double> UserLayer::last_compile_ms(std::string_view template_name) {
+std::optional<double> UserLayer::recent_compile_ms(std::string_view template_name) {
   Session session(mutex_, health_, log_);
   std::optional<double> compile_ms;
-  attempt(Need::read, [&](Store& store) { compile_ms = store.last_compile_ms(template_name); });
+  attempt(Need::read, [&](Store& store) { compile_ms = store.recent_compile_ms(template_name); });
   return compile_ms;
 }
 

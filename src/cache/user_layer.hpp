@@ -47,7 +47,7 @@ class UserLayer final : public Layer {
   void drop(const Digest& key, std::int64_t compiler);
   std::optional<std::int64_t> compiler_of(const LibraryStamp& stamp);
   void set_compiler(const LibraryStamp& stamp, std::int64_t compiler);
-  std::optional<double> last_compile_ms(std::string_view template_name);
+  std::optional<double> recent_compile_ms(std::string_view template_name);
   /// Throws StoreError.
   std::uint64_t clear();
 

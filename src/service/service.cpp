@@ -27,16 +27,16 @@ std::int64_t seconds_since_epoch() {
 
 bool is_for(const Artifact& artifact, const service::Request& request) { return artifact.spec == request.spec; }
 
-/// How long to wait for another process that compiles this key: several times what it took last time, so that a
+/// How long to wait for another process that compiles this key: many times what such compiles took of late, so that a
 /// holder that stalled costs little, within what the options allow.
-std::chrono::milliseconds lease_wait(std::chrono::milliseconds most, std::optional<double> last_compile_ms) {
+std::chrono::milliseconds lease_wait(std::chrono::milliseconds most, std::optional<double> recent_compile_ms) {
   constexpr double k_patience = 20.0;
-  constexpr std::chrono::milliseconds k_least{1000};
-  if (!last_compile_ms) {
+  constexpr std::chrono::milliseconds k_least{5000};
+  if (!recent_compile_ms) {
     return most;
   }
   // Compared as reals: the time comes from a database and may be absurd.
-  double wait = std::max(static_cast<double>(k_least.count()), k_patience * *last_compile_ms);
+  double wait = std::max(static_cast<double>(k_least.count()), k_patience * *recent_compile_ms);
   return wait < static_cast<double>(most.count()) ? std::chrono::milliseconds(static_cast<std::int64_t>(wait)) : most;
 }
 
@@ -200,7 +200,7 @@ Lookup Service::State::compile(const service::Request& request) {
   cache::Lease lease;
   if (options.cache_dir && options.cache_mode == CacheMode::read_write) {
     bool waited = false;
-    auto wait = lease_wait(options.lease_wait, store.last_compile_ms(request.source.name));
+    auto wait = lease_wait(options.lease_wait, store.recent_compile_ms(request.source.name));
     auto [ours, result] = cache::Lease::acquire(*options.cache_dir, request.key, wait, &waited);
     lease = std::move(ours);
     if (waited) {

@@ -33,7 +33,7 @@ void look_up(kiln::cache::LayeredStore& store, std::uint64_t number) {
 void use(kiln::cache::LayeredStore& store) {
   look_up(store, 1);
   look_up(store, 7);
-  store.last_compile_ms("sample.cu");
+  store.recent_compile_ms("sample.cu");
   try {
     store.query({}, [](const kiln::Entry&) { return true; });
     store.find_by_prefix("");

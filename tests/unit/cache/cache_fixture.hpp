@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "kiln/artifact.hpp"
 #include "kiln/error.hpp"
 #include "kiln/service_options.hpp"
+#include "support/messages.hpp"
 
 namespace kiln::cache::testing {
 
@@ -77,31 +77,7 @@ inline bool same(const Artifact& a, const Artifact& b) {
          a.entries == b.entries && a.log == b.log && a.compile_ms == b.compile_ms && a.created == b.created;
 }
 
-/// What was said through the log callback.
-class Messages {
- public:
-  LogCallback callback() {
-    return [this](LogLevel, std::string_view message) {
-      std::lock_guard lock(mutex_);
-      all_.emplace_back(message);
-    };
-  }
-  std::vector<std::string> all() {
-    std::lock_guard lock(mutex_);
-    return all_;
-  }
-  std::size_t count_with(std::string_view part) {
-    std::size_t count = 0;
-    for (const std::string& message : all()) {
-      count += message.find(part) != std::string::npos ? 1 : 0;
-    }
-    return count;
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::string> all_;
-};
+using test::Messages;
 
 inline CompilerPolicy installed() { return k_compiler; }
 inline CompilerPolicy none_installed() { return std::nullopt; }

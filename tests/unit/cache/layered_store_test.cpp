@@ -245,12 +245,25 @@ TEST_F(LayeredStoreTest, RemembersACompilerByItsStamp) {
   EXPECT_EQ(another.remembered_compiler(stamp), k_compiler);
 }
 
-TEST_F(LayeredStoreTest, KnowsTheLastCompileTimeOfATemplate) {
+TEST_F(LayeredStoreTest, KnowsTheLongestOfATemplatesLastCompileTimes) {
   LayeredStore store(options());
-  EXPECT_FALSE(store.last_compile_ms("sample1.cu"));
+  EXPECT_FALSE(store.recent_compile_ms("sample1.cu"));
   ASSERT_TRUE(store.put(sample_artifact(1)));
-  EXPECT_EQ(store.last_compile_ms("sample1.cu"), 22.5);
-  EXPECT_FALSE(store.last_compile_ms("sample2.cu"));
+  EXPECT_EQ(store.recent_compile_ms("sample1.cu"), 22.5);
+  EXPECT_FALSE(store.recent_compile_ms("sample2.cu"));
+  Artifact slow = sample_artifact(8);
+  slow.compile_ms = 3000.0;
+  ASSERT_TRUE(store.put(slow));
+  Artifact quick = sample_artifact(15);
+  quick.compile_ms = 5.0;
+  ASSERT_TRUE(store.put(quick));
+  EXPECT_EQ(store.recent_compile_ms("sample1.cu"), 3000.0);
+  for (int i = 0; i < 15; ++i) {
+    quick = sample_artifact(22 + 7 * i);
+    quick.compile_ms = 6.0;
+    ASSERT_TRUE(store.put(quick));
+  }
+  EXPECT_EQ(store.recent_compile_ms("sample1.cu"), 6.0) << "what is long ago does not count";
 }
 
 TEST_F(LayeredStoreTest, ClearRemovesTheUserLayerOnly) {
