@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "cache/file_identity.hpp"
 #include "cache/store.hpp"
@@ -23,18 +25,29 @@ class Connection {
   /// still be there. Throws SqliteError.
   static std::unique_ptr<Connection> snapshot(const std::filesystem::path& file);
 
-  Connection(FileIdentity identity, bool is_snapshot);
+  Connection(std::filesystem::path file, bool is_snapshot);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
+
+  /// Notes the files beside the database that the connection uses, once it has been used and they are there.
+  void note_companions() noexcept;
+  /// False once another file, or none, stands where the connection opened one, the log and its shared memory
+  /// included: what is written through it is lost.
+  bool is_current() const noexcept;
+  /// The database was emptied under the connection.
+  bool is_cut_off() const noexcept;
 
   Store& store() noexcept { return *store_; }
   bool is_snapshot() const noexcept { return is_snapshot_; }
   const FileIdentity& identity() const noexcept { return identity_; }
 
  private:
+  std::filesystem::path file_;
   FileIdentity identity_;
   bool is_snapshot_;
+  bool is_noted_ = false;
+  std::array<std::optional<FileIdentity>, 2> companions_;  ///< the log and its shared memory
   std::unique_ptr<Store> store_;
 };
 

@@ -52,6 +52,7 @@ DirectoryLock::DirectoryLock(const std::filesystem::path& directory, std::chrono
     }
     std::this_thread::sleep_for(k_poll);
   }
+  held_ = descriptor_ >= 0;
 }
 
 DirectoryLock::~DirectoryLock() {

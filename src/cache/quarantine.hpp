@@ -18,8 +18,11 @@ class DirectoryLock {
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;
 
+  bool held() const noexcept { return held_; }
+
  private:
   int descriptor_ = -1;
+  bool held_ = false;
 };
 
 /// How many damaged databases are kept to be looked at. The oldest is overwritten.

@@ -48,6 +48,10 @@ int authorize(void*, int action, const char*, const char* function, const char*,
 }
 
 SqliteFault fault_of(int code) noexcept {
+  // SQLite reads zeros behind the end of a database. What it does not forgive is a log shorter than its index says.
+  if (code == SQLITE_IOERR_SHORT_READ) {
+    return SqliteFault::content;
+  }
   switch (code & 0xFF) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -276,6 +280,8 @@ void Database::read_file(std::span<std::byte> bytes) {
 void Database::set_busy_wait(std::chrono::milliseconds wait) noexcept {
   sqlite3_busy_timeout(handle_.get(), static_cast<int>(std::clamp<std::int64_t>(wait.count(), 0, 1 << 30)));
 }
+
+void Database::leave_log() noexcept { sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
 
 std::int64_t Database::changes() const noexcept { return sqlite3_changes(handle_.get()); }
 

@@ -135,6 +135,8 @@ class Database {
   /// would drop the locks that SQLite holds on it anywhere in this process.
   void read_file(std::span<std::byte> bytes);
   void set_busy_wait(std::chrono::milliseconds wait) noexcept;
+  /// Closing will neither carry a log over into the main file nor delete it: they are no longer this connection's.
+  void leave_log() noexcept;
 
   /// Rows changed by the last statement.
   std::int64_t changes() const noexcept;

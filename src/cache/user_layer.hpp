@@ -66,6 +66,7 @@ class UserLayer final : public Layer {
   bool open_snapshot(const std::filesystem::path& file);
   Store* open_read_only(const std::filesystem::path& file);
   Store* open_locked(const std::filesystem::path& file, Need need);
+  void make_tables(Database& database);
   bool recover(const SqliteError& error);
   void set_aside(const std::string& why);
   void close() noexcept;

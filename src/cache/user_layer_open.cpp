@@ -32,10 +32,7 @@ void UserLayer::degrade(const std::string& why, std::chrono::seconds left_out) {
   health_.degrade("cache " + file_.string() + ": " + why, Health::Clock::now(), left_out);
 }
 
-bool UserLayer::was_replaced() const noexcept {
-  std::optional<FileState> now = state_of(file_);
-  return !now || now->identity != connection_->identity();
-}
+bool UserLayer::was_replaced() const noexcept { return !connection_->is_current(); }
 
 /// What follows from an error. True: it is worth another try.
 bool UserLayer::recover(const SqliteError& error) {
@@ -79,6 +76,9 @@ Store* UserLayer::open(Need need) {
     bool close_enough = need == Need::glance || !connection_->is_snapshot() || read_only_;
     if (close_enough && (need == Need::glance || !was_replaced())) {
       return &connection_->store();
+    }
+    if (!read_only_ && connection_->is_cut_off()) {
+      set_aside("was emptied by someone else");
     }
     close();
   }
@@ -134,6 +134,7 @@ Store* UserLayer::open_read_only(const std::filesystem::path& file) {
       degrade(header.kind == FileHeader::Kind::empty ? "has no tables yet" : header.trouble);
       return nullptr;
     }
+    connection_->note_companions();
     health_.recovered();
     return &connection_->store();
   }
@@ -141,6 +142,20 @@ Store* UserLayer::open_read_only(const std::filesystem::path& file) {
     return nullptr;
   }
   return &connection_->store();
+}
+
+/// Nobody else makes tables meanwhile. So if the empty file cannot be locked, a process has it open that knew it with
+/// tables, before someone emptied it, and will for as long as it lives.
+void UserLayer::make_tables(Database& database) {
+  DirectoryLock lock(directory_, busy_wait_);
+  try {
+    create_user_schema(database, file_system_of(directory_).journal);
+  } catch (const SqliteError& error) {
+    if (error.fault() == SqliteFault::busy && lock.held()) {
+      throw SqliteError(SqliteFault::content, error.code(), "was emptied by someone else");
+    }
+    throw;
+  }
 }
 
 Store* UserLayer::open_locked(const std::filesystem::path& file, Need need) {
@@ -158,10 +173,7 @@ Store* UserLayer::open_locked(const std::filesystem::path& file, Need need) {
         close();
         return nullptr;
       }
-      {
-        DirectoryLock lock(directory_, busy_wait_);
-        create_user_schema(database, file_system_of(directory_).journal);
-      }
+      make_tables(database);
       break;
     case FileHeader::Kind::foreign:
     case FileHeader::Kind::truncated:
@@ -173,6 +185,7 @@ Store* UserLayer::open_locked(const std::filesystem::path& file, Need need) {
     database.text(k_leave_wal);
   }
   database.execute(k_prepare_writing);
+  connection_->note_companions();
   health_.recovered();
   return &connection_->store();
 }
