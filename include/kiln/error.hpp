@@ -31,7 +31,8 @@ KILN_EXPORT const char* name_of(ErrorCode code) noexcept;
 
 class KILN_EXPORT Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  /// What cannot be shown in `message` is escaped, since it may quote anything: see kiln/quote.hpp.
+  Error(ErrorCode code, const std::string& message);
   ErrorCode code() const noexcept { return code_; }
 
  private:

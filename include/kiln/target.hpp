@@ -22,7 +22,7 @@ class KILN_EXPORT Target {
   /// Throws `Error{unsupported_target}` naming `text` and the accepted forms when it is not well formed.
   static Target parse(std::string_view text);
 
-  /// `capability` is major * 10 + minor, e.g. 90; `suffix` is '\0', 'a' or 'f'.
+  /// `capability` is major * 10 + minor, 10 to 999, e.g. 90; `suffix` is '\0', 'a' or 'f'. Else throws as `parse` does.
   static Target cubin(int capability, char suffix = '\0');
   static Target ptx(int capability, char suffix = '\0');
 

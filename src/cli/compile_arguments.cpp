@@ -1,23 +1,13 @@
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "cli/request.hpp"
+#include "kiln/text_file.hpp"
 #include "kiln/value_text.hpp"
 
 namespace kiln::cli {
 
 namespace {
-
-std::string read_file(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  if (!stream) {
-    throw Error(ErrorCode::file_unreadable, "file '" + file + "' cannot be read");
-  }
-  return text;
-}
 
 /// A file holds a list as JSON, or as words between blanks, commas or new lines; here it becomes 1,2,3.
 std::string normalised_list(std::string text) {
@@ -41,7 +31,7 @@ std::string names_of(const Template& tmpl) {
 Value read_value(const Template& tmpl, const Parameter& parameter, std::string text) {
   bool from_file = text.starts_with('@') && (parameter.is_list || parameter.type == ParameterType::code);
   if (from_file) {
-    text = read_file(text.substr(1));
+    text = read_text_file(text.substr(1), "the value of parameter " + parameter.name + " from");
   }
   if (from_file && parameter.is_list) {
     text = normalised_list(std::move(text));

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "kiln/quote.hpp"
+
 namespace kiln {
 
 const char* name_of(ErrorCode code) noexcept {
@@ -35,6 +37,8 @@ const char* name_of(ErrorCode code) noexcept {
   }
   return "unknown";
 }
+
+Error::Error(ErrorCode code, const std::string& message) : std::runtime_error(printable(message)), code_(code) {}
 
 TemplateError::TemplateError(std::string template_name, std::string parameter, const std::string& message)
     : Error(ErrorCode::template_invalid, "template " + template_name + ": " + message),

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "kiln/error.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln {
 
@@ -10,16 +11,22 @@ namespace {
 
 constexpr std::string_view k_cubin_prefix = "sm_";
 constexpr std::string_view k_ptx_prefix = "compute_";
+// 1.0 was the first architecture.
+constexpr int k_lowest = 10;
+constexpr int k_highest = 999;
 
 [[noreturn]] void refuse(std::string_view text) {
-  throw Error(ErrorCode::unsupported_target, "target '" + std::string(text) +
-                                                 "' is not understood: use native, sm_NN, sm_NNa, sm_NNf "
+  throw Error(ErrorCode::unsupported_target, "target " + quote(text) +
+                                                 " is not understood: use native, sm_NN, sm_NNa, sm_NNf "
                                                  "(a cubin) or compute_NN (PTX), for example sm_90a");
 }
 
 }  // namespace
 
 Target Target::cubin(int capability, char suffix) {
+  if (capability < k_lowest || capability > k_highest || (suffix != '\0' && suffix != 'a' && suffix != 'f')) {
+    refuse(std::string(k_cubin_prefix) + std::to_string(capability) + (suffix == '\0' ? "" : std::string(1, suffix)));
+  }
   Target target;
   target.kind_ = Kind::cubin;
   target.capability_ = capability;
@@ -46,8 +53,8 @@ Target Target::parse(std::string_view text) {
   int capability = 0;
   const char* end = rest.data() + rest.size();
   auto [stop, error] = std::from_chars(rest.data(), end, capability);
-  // Two or three digits: 1.0 was the first architecture, and a leading zero would give one target two names.
-  if (error != std::errc() || rest.front() == '0' || capability < 10 || capability > 999) {
+  // A leading zero would give one target two names.
+  if (error != std::errc() || rest.front() == '0' || capability < k_lowest || capability > k_highest) {
     refuse(text);
   }
   std::string_view suffix(stop, static_cast<std::size_t>(end - stop));

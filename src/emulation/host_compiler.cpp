@@ -1,20 +1,18 @@
 #include "emulation/host_compiler.hpp"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
 #include "core/environment.hpp"
+#include "emulation/spawn.hpp"
 #include "kiln/error.hpp"
-
-extern char** environ;
+#include "kiln/file_trouble.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln::emulation {
 namespace {
@@ -47,36 +45,24 @@ std::optional<fs::path> find_program(const std::string& name) {
   return std::nullopt;
 }
 
-struct FileActions {
-  FileActions() { posix_spawn_file_actions_init(&actions); }
-  ~FileActions() { posix_spawn_file_actions_destroy(&actions); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-  posix_spawn_file_actions_t actions{};
-};
-
 /// The exit status, or a negative number when the program was ended by that signal.
-int run(const std::vector<std::string>& command, const fs::path& output) {
+int run(const std::vector<std::string>& command, const Workspace& workspace) {
+  const std::string output = (workspace.path() / k_output_file).string();
   FileActions files;
-  posix_spawn_file_actions_addopen(&files.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files.actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&files.actions, STDOUT_FILENO, STDERR_FILENO);
-  std::vector<char*> arguments;
-  for (const std::string& word : command) {
-    arguments.push_back(const_cast<char*>(word.c_str()));
-  }
-  arguments.push_back(nullptr);
+  files.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+  files.open(STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+  files.copy(STDOUT_FILENO, STDERR_FILENO);
   pid_t child = 0;
-  const int error = posix_spawn(&child, arguments[0], &files.actions, nullptr, arguments.data(), environ);
-  if (error != 0) {
-    throw Error(ErrorCode::host_compiler, "cannot start the host compiler " + command[0] + ": " + std::strerror(error));
+  // The compiler's own temporary files go where they cannot stay behind.
+  if (const int error = spawn(command, files, Session::ours, {"TMPDIR=" + workspace.path().string()}, child);
+      error != 0) {
+    throw Error(ErrorCode::host_compiler,
+                "cannot start the host compiler " + quote_path(command[0]) + ": " + file_trouble(error));
   }
   int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) {
-      throw Error(ErrorCode::host_compiler, "cannot wait for the host compiler " + command[0] + ": " +
-                                                std::strerror(errno) + "; the process must not ignore SIGCHLD");
-    }
+  if (!wait_for(child, status)) {
+    throw Error(ErrorCode::host_compiler, "cannot wait for the host compiler " + quote_path(command[0]) +
+                                              ": the process must not ignore SIGCHLD or reap its children itself");
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
@@ -90,7 +76,7 @@ fs::path find_host_compiler() {
       return *found;
     }
     throw Error(ErrorCode::host_compiler,
-                "KILN_HOST_CXX is \"" + *chosen + "\", which is no program; set it to a C++20 compiler");
+                "KILN_HOST_CXX is " + quote_path(*chosen) + ", which is no program; set it to g++ or clang++");
   }
   std::vector<std::string> names(k_compiler_names.begin(), k_compiler_names.end());
   if (const auto usual = core::environment("CXX")) {
@@ -101,7 +87,7 @@ fs::path find_host_compiler() {
     if (const auto found = find_program(name)) {
       return *found;
     }
-    tried += (tried.empty() ? "" : ", ") + name;
+    tried += (tried.empty() ? "" : ", ") + one_line(name);
   }
   throw Error(ErrorCode::host_compiler, "emulation needs a C++ compiler and found none; tried " + tried +
                                             "; install clang or g++, or set KILN_HOST_CXX");
@@ -114,11 +100,11 @@ bool is_clang(const fs::path& compiler) {
   return named(compiler) || (!error && named(file));
 }
 
-void run_host_compiler(const fs::path& compiler, const std::vector<std::string>& arguments,
-                       const Workspace& workspace) {
+void run_host_compiler(const fs::path& compiler, const std::vector<std::string>& arguments, const Workspace& workspace,
+                       const fs::path& library) {
   std::vector<std::string> command{compiler.string()};
   command.insert(command.end(), arguments.begin(), arguments.end());
-  const int status = run(command, workspace.path() / k_output_file);
+  const int status = run(command, workspace);
   if (status != 0) {
     std::string text;
     for (const std::string& word : command) {
@@ -128,6 +114,12 @@ void run_host_compiler(const fs::path& compiler, const std::vector<std::string>&
                 (status < 0 ? "the host compiler was ended by signal " + std::to_string(-status)
                             : "the host compiler refused the source (status " + std::to_string(status) + ")") +
                     ":\n" + text + "\n" + workspace.read(k_output_file));
+  }
+  std::error_code error;
+  if (fs::file_size(library, error) == 0 || error) {
+    throw Error(ErrorCode::host_compiler, "the host compiler " + quote_path(compiler) +
+                                              " ended well and made no library, so it is no C++ compiler; set "
+                                              "KILN_HOST_CXX to g++ or clang++");
   }
 }
 

@@ -15,9 +15,9 @@ std::filesystem::path find_host_compiler();
 /// By its name, or the name of the file that it is a link to.
 bool is_clang(const std::filesystem::path& compiler);
 
-/// Runs `compiler` with `arguments` in the workspace's folder, without a shell. Throws Error{host_compiler} with the
-/// command and its output when it fails.
+/// Runs `compiler` with `arguments`, which make `library`, without a shell; its temporary files go to the workspace.
+/// Throws Error{host_compiler} with the command and its output when it fails, or when there is no library after it.
 void run_host_compiler(const std::filesystem::path& compiler, const std::vector<std::string>& arguments,
-                       const Workspace& workspace);
+                       const Workspace& workspace, const std::filesystem::path& library);
 
 }  // namespace kiln::emulation

@@ -12,6 +12,7 @@
 #include "emulation/workspace.hpp"
 #include "emulation/wrapper.hpp"
 #include "kiln/error.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln::emulation {
 namespace {
@@ -84,7 +85,7 @@ HostLibrary::HostLibrary(const Source& source, const Target& target) {
   const Workspace workspace;
   const std::filesystem::path library = workspace.path() / "kernel.so";
   write_sources(source, workspace);
-  run_host_compiler(compiler, compiler_arguments(compiler, source, target, workspace, library), workspace);
+  run_host_compiler(compiler, compiler_arguments(compiler, source, target, workspace, library), workspace, library);
   handle_.reset(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!handle_) {
     throw Error(ErrorCode::host_compiler,
@@ -104,10 +105,10 @@ void HostLibrary::write(const std::string& symbol, std::span<const std::byte> by
   if (variable == nullptr || dladdr1(variable, &info, reinterpret_cast<void**>(&entry), RTLD_DL_SYMENT) == 0 ||
       entry == nullptr) {
     throw Error(ErrorCode::invalid_argument,
-                "the kernel has no variable \"" + symbol + "\"; it must be __device__ and extern \"C\"");
+                "the kernel has no variable " + quote(symbol) + "; it must be __device__ and extern \"C\"");
   }
   if (entry->st_size < bytes.size()) {
-    throw Error(ErrorCode::invalid_argument, "variable \"" + symbol + "\" has " + std::to_string(entry->st_size) +
+    throw Error(ErrorCode::invalid_argument, "variable " + quote(symbol) + " has " + std::to_string(entry->st_size) +
                                                  " bytes; " + std::to_string(bytes.size()) + " were to be written");
   }
   std::memcpy(variable, bytes.data(), bytes.size());

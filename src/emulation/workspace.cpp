@@ -1,45 +1,37 @@
 #include "emulation/workspace.hpp"
 
-#include <stdlib.h>
-
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <system_error>
 
 #include "kiln/error.hpp"
+#include "kiln/file_trouble.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln::emulation {
 
 namespace fs = std::filesystem;
 
-Workspace::Workspace() {
+namespace {
+
+fs::path temporary_folder() {
   std::error_code error;
-  fs::path base = fs::temp_directory_path(error);
-  if (error) {
-    base = "/tmp";
-  }
-  std::string pattern = (base / "kiln-emulation-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) {
-    throw Error(ErrorCode::host_compiler, "cannot make a folder like " + pattern + " for the emulation: " +
-                                              std::strerror(errno) + "; set TMPDIR to a folder that can be written");
-  }
-  path_ = pattern;
+  const fs::path folder = fs::temp_directory_path(error);
+  return error ? fs::path("/tmp") : folder;
 }
 
-Workspace::~Workspace() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
+}  // namespace
+
+Workspace::Workspace() : folder_(temporary_folder()) {}
 
 void Workspace::write(const fs::path& name, std::string_view text) const {
-  const fs::path file = (path_ / name).lexically_normal();
-  const fs::path inside = file.lexically_relative(path_);
+  const fs::path file = (path() / name).lexically_normal();
+  const fs::path inside = file.lexically_relative(path());
   if (name.is_absolute() || inside.empty() || *inside.begin() == "..") {
     throw Error(ErrorCode::host_compiler,
-                "header \"" + name.string() + "\" cannot be emulated: its name leads out of the sources");
+                "header " + quote(name.native()) + " cannot be emulated: its name leads out of the sources");
   }
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
@@ -47,13 +39,13 @@ void Workspace::write(const fs::path& name, std::string_view text) const {
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   out.close();
   if (!out) {
-    throw Error(ErrorCode::host_compiler, "cannot write " + file.string() + " for the emulation: " +
-                                              std::strerror(errno) + "; set TMPDIR to a folder that can be written");
+    throw Error(ErrorCode::host_compiler, "cannot write " + quote_path(file) + " for the emulation: " +
+                                              file_trouble(errno) + "; TMPDIR names another place");
   }
 }
 
 std::string Workspace::read(const fs::path& name) const {
-  std::ifstream in(path_ / name, std::ios::binary);
+  std::ifstream in(path() / name, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 

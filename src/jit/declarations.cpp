@@ -8,6 +8,7 @@
 
 #include "jit/literal.hpp"
 #include "kiln/error.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln::jit {
 
@@ -68,8 +69,9 @@ class Line {
   std::string_view remainder() { return take(rest_.size()); }
 
   [[noreturn]] void refuse(const std::string& problem, const std::string& parameter = {}) const {
-    throw TemplateError(std::string(template_name_), parameter,
-                        "line " + std::to_string(number_) + ": " + problem + " in 'kiln:" + std::string(text_) + "'");
+    throw TemplateError(
+        std::string(template_name_), parameter,
+        "line " + std::to_string(number_) + ": " + problem + " in " + quote("kiln:" + std::string(text_)));
   }
 
  private:
@@ -106,7 +108,7 @@ void read_brackets(Line& line, Parameter& parameter) {
     std::size_t length = 0;
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
     if (error != std::errc() || end != digits.data() + digits.size() || length == 0) {
-      line.refuse("a list's length is a number of at least 1, not '" + std::string(digits) + "',", parameter.name);
+      line.refuse("a list's length is a number of at least 1, not " + quote(digits) + ",", parameter.name);
     }
     parameter.length = length;
   }
@@ -132,16 +134,16 @@ Parameter read_parameter(Line& line) {
   std::string_view type_name = line.word();
   std::optional<ParameterType> type = type_called(type_name);
   if (!type) {
-    line.refuse("'" + std::string(type_name) +
-                    "' is no type for a parameter (bool char i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 type code)",
-                parameter.name);
+    line.refuse(
+        quote(type_name) + " is no type for a parameter (bool char i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 type code)",
+        parameter.name);
   }
   parameter.type = *type;
   read_brackets(line, parameter);
   if (line.accept('=')) {
     parameter.fallback = std::string(line.remainder());
   } else if (!line.at_end()) {
-    line.refuse("'" + std::string(line.remainder()) + "' follows the declaration; remarks take a line of their own,",
+    line.refuse(quote(line.remainder()) + " follows the declaration; remarks take a line of their own,",
                 parameter.name);
   }
   return parameter;
@@ -191,7 +193,7 @@ void read_entries(Line& line, std::vector<std::string>& entries) {
       line.refuse("a kernel's name is missing: write 'entry NAME'");
     }
     if (std::find(entries.begin(), entries.end(), current) != entries.end()) {
-      line.refuse("entry '" + current + "' is declared twice");
+      line.refuse("entry " + quote(current) + " is declared twice");
     }
     entries.push_back(std::move(current));
     current.clear();
@@ -247,7 +249,7 @@ Declarations read_declarations(std::string_view template_name, std::string_view 
     } else if (verb == "entry") {
       read_entries(line, declarations.entries);
     } else {
-      line.refuse("'" + std::string(verb) + "' is neither 'parameter' nor 'entry'");
+      line.refuse(quote(verb) + " is neither 'parameter' nor 'entry'");
     }
   }
   return declarations;
@@ -258,7 +260,7 @@ std::string unknown_parameter(const Template& tmpl, std::string_view name) {
   for (const Parameter& parameter : tmpl.parameters()) {
     known += (known.empty() ? "" : ", ") + parameter.name;
   }
-  return "there is no parameter '" + std::string(name) + "': the template declares " + (known.empty() ? "none" : known);
+  return "there is no parameter " + quote(name) + ": the template declares " + (known.empty() ? "none" : known);
 }
 
 }  // namespace kiln::jit

@@ -11,6 +11,7 @@
 
 #include "jit/value_text.hpp"
 #include "kiln/error.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln::jit {
 
@@ -282,7 +283,7 @@ void append(std::string& out, const Parameter& parameter, const Value& value, st
         bool is_number = parameter.type != ParameterType::type && parameter.type != ParameterType::code;
         if constexpr (std::is_same_v<Held, TypeName>) {
           if (parameter.type != ParameterType::type) {
-            writer.mistyped("the type '" + held.text + "'");
+            writer.mistyped("the type " + quote(held.text));
           }
           out += checked_type_name(parameter, held.text, template_name);
         } else if constexpr (std::is_same_v<Held, Code>) {
@@ -315,6 +316,21 @@ void append(std::string& out, const Parameter& parameter, const Value& value, st
 
 std::string_view declared_name(ParameterType type) noexcept { return facts_of(type).declared; }
 std::string_view cpp_name(ParameterType type) noexcept { return facts_of(type).cpp; }
+
+std::string accepted_words(ParameterType type) {
+  switch (type) {
+    case ParameterType::boolean:
+      return "true, false, 1 or 0";
+    case ParameterType::f32:
+    case ParameterType::f64:
+      return "a number such as 0.125, 0x1p-3, inf or nan, within the range of a double";
+    default:
+      break;
+  }
+  const TypeFacts& facts = facts_of(type);
+  return std::string(type == ParameterType::character ? "a character such as 'c' or " : "") + "a whole number from " +
+         std::to_string(facts.lowest) + " to " + std::to_string(facts.highest);
+}
 
 void append_literal(std::string& out, const Parameter& parameter, const Value& value, std::string_view template_name) {
   append(out, parameter, value, template_name, Dialect::modern);

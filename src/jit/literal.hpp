@@ -12,6 +12,9 @@ namespace kiln::jit {
 std::string_view declared_name(ParameterType type) noexcept;
 /// As CUDA C++ writes it: "unsigned short". Empty for `type` and `code`.
 std::string_view cpp_name(ParameterType type) noexcept;
+/// What `parse_value` takes for one number of this type, for messages: "a whole number from 0 to 255". Not for types
+/// and code.
+std::string accepted_words(ParameterType type);
 
 /// Appends `value` as the C++ text that gives a constant of the parameter's type exactly that value, on every
 /// supported NVRTC and on host compilers, with no header: integers in decimal with the suffix of their type, reals as

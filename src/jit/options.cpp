@@ -6,14 +6,14 @@
 
 #include "jit/known_options.hpp"
 #include "kiln/error.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln::jit {
 
 namespace {
 
 [[noreturn]] void refuse(std::string_view option, std::string_view remedy) {
-  throw Error(ErrorCode::invalid_argument,
-              "option '" + std::string(option) + "' is reserved by Kiln: " + std::string(remedy));
+  throw Error(ErrorCode::invalid_argument, "option " + quote(option) + " is reserved by Kiln: " + std::string(remedy));
 }
 
 /// One option of the caller's, taken apart.
@@ -75,7 +75,7 @@ CompileArguments compile_arguments(const Source& source, const Target& target) {
     }
     if (known->takes_value && !given.has_value) {
       if (i + 1 == source.options.size()) {
-        throw Error(ErrorCode::invalid_argument, "option '" + text + "' takes a value and none follows");
+        throw Error(ErrorCode::invalid_argument, "option " + quote(text) + " takes a value and none follows");
       }
       given.value = source.options[++i];
     }

@@ -7,8 +7,9 @@
 #include "jit/declarations.hpp"
 #include "jit/headers.hpp"
 #include "jit/literal.hpp"
-#include "jit/text_file.hpp"
 #include "kiln/error.hpp"
+#include "kiln/quote.hpp"
+#include "kiln/text_file.hpp"
 
 namespace kiln {
 
@@ -32,7 +33,8 @@ void check_name(const std::string& name) {
     return c == '/' || c == '\\' || c == '"' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
   });
   if (!is_plain) {
-    throw TemplateError(name, {}, "a template's name is a plain file name, such as scale.cu, not '" + name + "'");
+    throw TemplateError(quote(name), {},
+                        "a template's name is a plain file name, such as scale.cu, not " + quote(name));
   }
 }
 
@@ -77,12 +79,9 @@ Template Template::from_text(std::string name, std::string text, TemplateOptions
 }
 
 Template Template::from_file(const std::filesystem::path& path, TemplateOptions options) {
-  std::optional<std::string> text = jit::read_text_file(path);
-  if (!text) {
-    throw Error(ErrorCode::file_unreadable, "template " + path.string() + " cannot be read: is it there, and a file?");
-  }
+  std::string text = read_text_file(path, "template");
   std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  return Template(State::make(path.filename().string(), std::move(*text), std::move(options), folder));
+  return Template(State::make(path.filename().string(), std::move(text), std::move(options), folder));
 }
 
 Template Template::builtin(std::string_view name, TemplateOptions options) {
@@ -93,8 +92,7 @@ Template Template::builtin(std::string_view name, TemplateOptions options) {
     for (const std::string& builtin : builtin_names()) {
       known += (known.empty() ? "" : ", ") + builtin;
     }
-    throw Error(ErrorCode::invalid_argument,
-                "there is no built-in template '" + std::string(name) + "', only " + known);
+    throw Error(ErrorCode::invalid_argument, "there is no built-in template " + quote(name) + ", only " + known);
   }
   return from_text(std::string(stem) + ".cu", std::string(*text), std::move(options));
 }

@@ -3,6 +3,7 @@
 
 #include "jit/literal.hpp"
 #include "kiln/error.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln::jit {
 
@@ -17,7 +18,7 @@ std::string problem_of(std::string_view text) {
   std::string open;
   for (char c : text) {
     if (!is_word(c) && k_punctuation.find(c) == std::string_view::npos) {
-      return std::string("'") + c + "' cannot be part of a type name";
+      return quote(std::string_view(&c, 1)) + " cannot be part of a type name";
     }
     if (c == '<' || c == '(' || c == '[') {
       open += c;
@@ -62,8 +63,8 @@ std::string checked_type_name(const Parameter& parameter, std::string_view text,
   std::string problem = problem_of(canonical);
   if (!problem.empty()) {
     throw TemplateError(std::string(template_name), parameter.name,
-                        "parameter '" + parameter.name + "' was given the type '" + std::string(text) +
-                            "': " + problem + "; write one C++ type, for example float or my::vec<int, 4>");
+                        "parameter '" + parameter.name + "' was given the type " + quote(text) + ": " + problem +
+                            "; write one C++ type, for example float or my::vec<int, 4>");
   }
   return canonical;
 }

@@ -2,6 +2,7 @@
 
 #include "jit/driver_api.hpp"
 #include "kiln/error.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln::jit {
 
@@ -28,7 +29,7 @@ class UploadStream {
 
 void upload(const Library& library, const std::string& symbol, std::span<const std::byte> data) {
   const DriverApi& api = library.driver().api();
-  std::string object = "variable '" + symbol + "' of template " + library.artifact().template_name;
+  std::string object = "variable " + quote(symbol) + " of template " + library.artifact().template_name;
   DevicePointer address = 0;
   std::size_t bytes = 0;
   if (library.image().library != nullptr) {

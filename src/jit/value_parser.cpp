@@ -14,6 +14,7 @@
 #include "jit/literal.hpp"
 #include "jit/value_text.hpp"
 #include "kiln/error.hpp"
+#include "kiln/quote.hpp"
 #include "support/unique_handle.hpp"
 
 namespace kiln::jit {
@@ -31,8 +32,8 @@ std::string_view trimmed(std::string_view text) {
 
 [[noreturn]] void refuse(const Parameter& parameter, std::string_view text, std::string_view template_name) {
   throw TemplateError(std::string(template_name), parameter.name,
-                      "parameter '" + parameter.name + "' is declared " + declaration_of(parameter) + " and '" +
-                          std::string(text) + "' is none");
+                      "parameter '" + parameter.name + "' is declared " + declaration_of(parameter) + ": " +
+                          quote(text) + " is not " + accepted_words(parameter.type));
 }
 
 /// An integer in decimal or 0x hexadecimal, with or without a sign: negative ones first, the others second.

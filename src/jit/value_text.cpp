@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "jit/literal.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln::jit {
 
@@ -30,7 +31,7 @@ std::string describe(const Value& value) {
         } else if constexpr (std::is_same_v<Held, double>) {
           return "the real " + text_of(held);
         } else if constexpr (std::is_same_v<Held, TypeName>) {
-          return "the type '" + held.text + "'";
+          return "the type " + quote(held.text);
         } else if constexpr (std::is_same_v<Held, Code>) {
           return "a piece of code";
         } else {

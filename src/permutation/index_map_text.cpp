@@ -1,20 +1,23 @@
 // Index maps as text: a JSON list of integers, or plain numbers. Made for lists of many millions.
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "kiln/error.hpp"
 #include "kiln/index_map.hpp"
+#include "kiln/quote.hpp"
+#include "kiln/text_file.hpp"
 
 namespace kiln {
 
 namespace {
 
 constexpr std::size_t k_longest_quote = 40;
+constexpr std::size_t k_longest_origin = 250;
+// Room for the largest map, 2^32 sources of 11 characters.
+constexpr std::uint64_t k_most_map_bytes = std::uint64_t{48} << 30;
 constexpr std::uint32_t k_largest_source = std::numeric_limits<std::uint32_t>::max() - 1;
 
 /// Walks over the text; keeps what an error needs to say.
@@ -33,7 +36,7 @@ class Scanner {
       plain_list(list);
     }
     if (list.empty()) {
-      throw Error(ErrorCode::invalid_argument, std::string(origin_) +
+      throw Error(ErrorCode::invalid_argument, one_line(origin_, k_longest_origin) +
                                                    ": the index map is empty: it needs at least one "
                                                    "source position");
     }
@@ -124,10 +127,9 @@ class Scanner {
 
   [[noreturn]] void refuse(const std::string& why) const {
     auto line = 1 + std::count(text_.data(), at_, '\n');
-    std::string quoted =
-        at_ == end_ ? "the end of the text" : "'" + std::string(word().substr(0, k_longest_quote)) + "'";
+    std::string quoted = at_ == end_ ? "the end of the text" : quote(word(), k_longest_quote);
     throw Error(ErrorCode::invalid_argument,
-                std::string(origin_) + ":" + std::to_string(line) + ": " + quoted + " " + why);
+                one_line(origin_, k_longest_origin) + ":" + std::to_string(line) + ": " + quoted + " " + why);
   }
 
   std::string_view text_;
@@ -135,22 +137,6 @@ class Scanner {
   const char* at_;
   const char* end_;
 };
-
-std::optional<std::string> content_of(const std::filesystem::path& file) {
-  std::error_code error;
-  auto size = std::filesystem::file_size(file, error);  // fails for folders too
-  std::ifstream stream(file, std::ios::binary);
-  if (error || !stream) {
-    return std::nullopt;
-  }
-  std::string text(static_cast<std::size_t>(size), '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (stream.bad()) {
-    return std::nullopt;
-  }
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  return text;
-}
 
 }  // namespace
 
@@ -169,14 +155,7 @@ IndexMap IndexMap::parse(std::string_view text, std::string_view origin, std::ui
 }
 
 IndexMap IndexMap::read(const std::filesystem::path& file, std::uint64_t source_size) {
-  std::optional<std::string> text = content_of(file);
-  if (!text) {
-    bool exists = std::filesystem::exists(file);
-    throw Error(ErrorCode::file_unreadable,
-                "the index map file '" + file.string() + "' " +
-                    (exists ? "cannot be read: it must be a readable file of numbers" : "does not exist"));
-  }
-  return parse(*text, file.string(), source_size);
+  return parse(read_text_file(file, "index map", k_most_map_bytes), file.string(), source_size);
 }
 
 }  // namespace kiln

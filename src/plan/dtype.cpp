@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kiln/error.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln {
 
@@ -29,7 +30,7 @@ unsigned dtype_bytes(std::string_view name) {
     known += known.empty() ? "" : ", ";
     known += dtype.name;
   }
-  throw Error(ErrorCode::invalid_argument, "element type '" + std::string(name) + "' is unknown: use one of " + known);
+  throw Error(ErrorCode::invalid_argument, "element type " + quote(name) + " is unknown: use one of " + known);
 }
 
 }  // namespace kiln

@@ -1,4 +1,5 @@
 #include "plan/field.hpp"
+#include "kiln/quote.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -12,7 +13,7 @@ std::string describe(const JsonNode& node) {
     std::string operator()(std::int64_t value) const { return "the number " + std::to_string(value); }
     std::string operator()(std::uint64_t value) const { return "the number " + std::to_string(value); }
     std::string operator()(double value) const { return "the number " + nlohmann::json(value).dump(); }
-    std::string operator()(const std::string& value) const { return "the text \"" + value + "\""; }
+    std::string operator()(const std::string& value) const { return "the text " + quote(value); }
     std::string operator()(const JsonNode::Array&) const { return "a list"; }
     std::string operator()(const JsonNode::Object&) const { return "an object"; }
   };
@@ -22,9 +23,9 @@ std::string describe(const JsonNode& node) {
 void Field::fail(const std::string& what, ErrorCode code) const {
   std::string place = file_ + ":" + std::to_string(node_->line) + ": ";
   if (!path_.empty()) {
-    place += path_ + ": ";
+    place += one_line(path_) + ": ";
   }
-  throw Error(code, place + what);
+  throw PlacedError(code, place + what);
 }
 
 const std::string& Field::text() const {
@@ -42,7 +43,7 @@ std::uint64_t Field::count(std::uint64_t least) const {
   } else if (const auto* large = std::get_if<std::uint64_t>(&node_->value)) {
     return *large;
   }
-  fail("an integer of at least " + std::to_string(least) + " is wanted, not " + describe(*node_));
+  fail("a whole number from " + std::to_string(least) + " is wanted, not " + describe(*node_));
 }
 
 std::vector<Field> Field::list() const {
@@ -56,11 +57,21 @@ std::vector<Field> Field::list() const {
   return fields;
 }
 
-std::vector<Field> Field::one_or_more() const { return is_list() ? list() : std::vector<Field>{*this}; }
+std::vector<Field> Field::filled_list(std::string_view what) const {
+  std::vector<Field> fields = list();
+  if (fields.empty()) {
+    fail("the list is empty: at least one " + std::string(what) + " is wanted");
+  }
+  return fields;
+}
+
+std::vector<Field> Field::one_or_more(std::string_view what) const {
+  return is_list() ? filled_list(what) : std::vector<Field>{*this};
+}
 
 std::vector<std::string> Field::texts() const {
   std::vector<std::string> texts;
-  for (const Field& field : one_or_more()) {
+  for (const Field& field : is_list() ? list() : std::vector<Field>{*this}) {
     texts.push_back(field.text());
   }
   return texts;

@@ -12,6 +12,12 @@
 
 namespace kiln::plan {
 
+/// An error that names its place already.
+class PlacedError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A value of a plan file together with its place. Every error it throws begins "FILE:LINE: kernels[3].values.n: ".
 /// A view: the tree it looks into must outlive it.
 class Field {
@@ -29,11 +35,13 @@ class Field {
   bool is_object() const noexcept { return std::holds_alternative<JsonNode::Object>(node_->value); }
 
   const std::string& text() const;
-  /// An integer of at least `least`.
+  /// A whole number of at least `least`.
   std::uint64_t count(std::uint64_t least) const;
   std::vector<Field> list() const;
+  /// The elements of a list that must have some; `what` names one of them.
+  std::vector<Field> filled_list(std::string_view what) const;
   /// The elements of a list, or this one when it is not a list.
-  std::vector<Field> one_or_more() const;
+  std::vector<Field> one_or_more(std::string_view what) const;
   std::vector<std::string> texts() const;
 
   /// The members of an object.
@@ -54,11 +62,13 @@ class Field {
 /// What kind of JSON this is, for errors: "a list", "the text \"x\"", "the number 3".
 std::string describe(const JsonNode& node);
 
-/// Runs `make` and gives its errors the place of `field`.
+/// Runs `make` and gives its errors the place of `field`, unless they have one.
 template <typename Make>
 auto at(const Field& field, Make make) {
   try {
     return make();
+  } catch (const PlacedError&) {
+    throw;
   } catch (const Error& error) {
     field.fail(error.what(), error.code());
   }

@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln::plan {
 
 namespace {
 
 constexpr std::size_t k_max_depth = 64;
+constexpr std::size_t k_longest_reason = 200;
 
 /// Feeds the parser one character at a time and counts how many it has taken: its events carry no position.
 class CountingIterator {
@@ -45,7 +47,7 @@ class CountingIterator {
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
   TreeBuilder(std::string_view text, std::string_view origin)
-      : origin_(origin), counted_(text.data()), furthest_(text.data()) {}
+      : origin_(origin), begin_(text.data()), counted_(text.data()), furthest_(text.data()) {}
 
   const char** furthest() { return &furthest_; }
   JsonNode take() { return std::move(root_); }
@@ -69,18 +71,24 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool key(std::string& name) override {
     const auto& members = std::get<JsonNode::Object>(open_.back()->value);
     if (std::ranges::any_of(members, [&](const JsonMember& member) { return member.name == name; })) {
-      fail(line(0), "the name \"" + name + "\" is used twice in one object");
+      fail(line(0), "the name " + quote(name) + " is used twice in one object");
     }
     key_ = std::move(name);
     return true;
   }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) override {
+  bool parse_error(std::size_t, const std::string& token, const nlohmann::json::exception& error) override {
+    if (dynamic_cast<const nlohmann::json::out_of_range*>(&error) != nullptr) {
+      fail(line(1), "the number " + one_line(token) + " is beyond what a double holds, about 1.8e308 either way");
+    }
+    if (std::all_of(begin_, furthest_, [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; })) {
+      fail(1, "not JSON: the file is empty");
+    }
     // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while …": the line is ours.
     std::string_view text = error.what();
     if (std::size_t colon = text.find(": "); colon != std::string_view::npos) {
       text.remove_prefix(colon + 2);
     }
-    fail(line(0), "not JSON: " + std::string(text));
+    fail(line(0), "not JSON: " + one_line(text, k_longest_reason));
   }
 
  private:
@@ -136,6 +144,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   JsonNode root_;
   std::vector<JsonNode*> open_;
   std::string key_;
+  const char* begin_;
   const char* counted_;   ///< line ends before this are in line_
   const char* furthest_;  ///< what the parser has taken
   std::size_t line_ = 1;

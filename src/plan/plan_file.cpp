@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "kiln/dtype.hpp"
 #include "kiln/permuter.hpp"
 #include "kiln/plan.hpp"
+#include "kiln/quote.hpp"
 #include "kiln/source.hpp"
+#include "kiln/text_file.hpp"
 #include "plan/field.hpp"
 #include "plan/json_node.hpp"
 #include "plan/template_field.hpp"
@@ -20,15 +20,7 @@ namespace {
 using plan::Field;
 
 constexpr std::uint64_t k_format = 1;
-
-std::string read_file(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  if (!stream || std::filesystem::is_directory(file)) {
-    throw Error(ErrorCode::file_unreadable, "plan " + file.string() + " cannot be read: name a JSON file that exists");
-  }
-  return text;
-}
+constexpr std::size_t k_longest_origin = 250;
 
 /// Reads one plan; what its entries have in common is held here.
 class Reader {
@@ -41,15 +33,16 @@ class Reader {
     if (Field format = root_.need("kiln_plan"); format.count(1) != k_format) {
       format.fail("this Kiln reads plans of format " + std::to_string(k_format));
     }
-    if (auto targets = root_.find("targets"); targets && given_targets_.empty()) {
-      given_targets_ = read_targets(*targets);
+    if (auto targets = root_.find("targets")) {
+      std::vector<Target> own = read_targets(*targets);  // looked at even when others are given
+      given_targets_ = given_targets_.empty() ? own : given_targets_;
     }
     if (auto templates = root_.find("templates")) {
       for (const auto& [name, field] : templates->members()) {
         templates_.emplace(name, plan::read_template(field, folder_));
       }
     }
-    for (const Field& kernel : root_.need("kernels").list()) {
+    for (const Field& kernel : root_.need("kernels").filled_list("kernel")) {
       if (kernel.find("permutation")) {
         read_permutation(kernel);
       } else {
@@ -62,14 +55,11 @@ class Reader {
  private:
   static std::vector<Target> read_targets(const Field& field) {
     std::vector<Target> targets;
-    for (const Field& one : field.one_or_more()) {
+    for (const Field& one : field.one_or_more("target")) {
       targets.push_back(plan::at(one, [&] { return Target::parse(one.text()); }));
       if (targets.back().is_native()) {
         one.fail("a plan is compiled without a GPU: name the architecture, for example sm_90");
       }
-    }
-    if (targets.empty()) {
-      field.fail("at least one target is wanted");
     }
     return targets;
   }
@@ -102,7 +92,7 @@ class Reader {
       return;
     }
     std::size_t number = 0;
-    for (const Field& one : values->one_or_more()) {
+    for (const Field& one : values->one_or_more("set of values")) {
       std::string which = values->is_list() ? "[" + std::to_string(number++) + "]" : "";
       std::string name = label ? text + which : text + (which.empty() ? "" : ".values" + which) + ")";
       plan_.items.push_back({name, tmpl, read_values(one, tmpl), targets});
@@ -190,7 +180,7 @@ class Reader {
       return {{"f32", dtype_bytes("f32")}};
     }
     std::vector<std::pair<std::string, unsigned>> elements;
-    for (const Field& one : field->one_or_more()) {
+    for (const Field& one : field->one_or_more("element type")) {
       elements.emplace_back(one.text(), plan::at(one, [&] { return dtype_bytes(one.text()); }));
     }
     return elements;
@@ -206,9 +196,10 @@ class Reader {
 }  // namespace
 
 Plan Plan::read(const std::filesystem::path& file, const std::vector<Target>& targets) {
-  std::string text = read_file(file);
-  plan::JsonNode root = plan::parse_json(text, file.string());
-  return Reader(Field(root, file.string()), file.parent_path(), targets).read();
+  std::string text = read_text_file(file, "plan");
+  std::string origin = one_line(file.native(), k_longest_origin);
+  plan::JsonNode root = plan::parse_json(text, origin);
+  return Reader(Field(root, origin), file.parent_path(), targets).read();
 }
 
 }  // namespace kiln

@@ -21,6 +21,10 @@ TemplateOptions read_options(const Field& field, const std::filesystem::path& fo
   }
   if (auto entries = field.find("entries")) {
     options.entries = entries->texts();
+    if (options.entries.empty()) {
+      entries->fail(
+          "the list is empty: at least one kernel is wanted, or no \"entries\" for those the template declares");
+    }
   }
   return options;
 }

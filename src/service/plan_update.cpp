@@ -8,13 +8,13 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <thread>
 
+#include "kiln/file_trouble.hpp"
+#include "kiln/text_file.hpp"
 #include "support/unique_handle.hpp"
 
 namespace kiln::service {
@@ -34,7 +34,7 @@ struct DescriptorTraits {
 };
 using Descriptor = support::UniqueHandle<DescriptorTraits>;
 
-[[noreturn]] void fail(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
+[[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + file_trouble(errno)); }
 
 /// A complete file beside `file`, to be put in its place.
 std::filesystem::path write_aside(const std::filesystem::path& file, const Json& plan) {
@@ -59,8 +59,8 @@ std::filesystem::path write_aside(const std::filesystem::path& file, const Json&
 
 /// link() leaves a file that another process has made meanwhile.
 void create_if_absent(const std::filesystem::path& file) {
-  if (std::filesystem::exists(file)) {
-    return;
+  if (struct stat status{}; ::stat(file.c_str(), &status) == 0 || errno != ENOENT) {
+    return;  // opening it says what is wrong, if anything is
   }
   std::filesystem::path aside =
       write_aside(file, {{"kiln_plan", 1}, {"templates", Json::object()}, {"kernels", Json::array()}});
@@ -82,13 +82,24 @@ bool is_current(const Descriptor& descriptor, const std::filesystem::path& file)
          held.st_ino == named.st_ino;
 }
 
+/// Invalid when the file is not there. A pipe or a device is not touched: to open one may wait, or do things.
+Descriptor open_regular(const std::filesystem::path& file) {
+  struct stat status{};
+  bool is_there = ::stat(file.c_str(), &status) == 0;
+  if (is_there && !S_ISREG(status.st_mode)) {
+    throw std::runtime_error("it is no regular file; name one");
+  }
+  Descriptor descriptor(is_there ? ::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK) : -1);
+  if (!descriptor && errno != ENOENT) {
+    fail("it cannot be opened for writing");
+  }
+  return descriptor;
+}
+
 Descriptor lock(const std::filesystem::path& file) {
   for (auto begin = steady_clock::now(); steady_clock::now() - begin < k_longest_wait;) {
     create_if_absent(file);
-    Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CLOEXEC));
-    if (!descriptor && errno != ENOENT) {
-      fail("it cannot be opened for writing");
-    }
+    Descriptor descriptor = open_regular(file);
     if (descriptor && ::flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0 && is_current(descriptor, file)) {
       return descriptor;
     }
@@ -98,13 +109,12 @@ Descriptor lock(const std::filesystem::path& file) {
 }
 
 Json read_plan(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  Json plan = Json::parse(stream, nullptr, /*allow_exceptions=*/false);
-  if (!plan.is_object() || plan.value("kiln_plan", 0) != 1 || !plan["kernels"].is_array()) {
+  Json plan = Json::parse(read_text_file(file, "plan"), nullptr, /*allow_exceptions=*/false);
+  if (!plan.is_object() || plan["kiln_plan"] != 1 || !plan["kernels"].is_array()) {
     throw std::runtime_error("it is there, and not a plan; name another file");
   }
-  if (!plan.contains("templates")) {
-    plan["templates"] = Json::object();
+  if (!plan.emplace("templates", Json::object()).first->is_object()) {
+    throw std::runtime_error("its \"templates\" are no object; mend it or name another file");
   }
   return plan;
 }

@@ -23,6 +23,9 @@ struct Job {
 };
 
 std::vector<Job> jobs_of(const Plan& plan, const std::vector<Target>& targets) {
+  if (plan.items.empty()) {
+    throw Error(ErrorCode::invalid_argument, "the plan is empty: it needs at least one kernel");
+  }
   std::vector<Job> jobs;
   for (const PlanItem& item : plan.items) {
     const std::vector<Target>& wanted = item.targets.empty() ? targets : item.targets;

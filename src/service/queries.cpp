@@ -1,4 +1,5 @@
 // What a service tells about itself and its cache; nothing here is on the request path.
+#include "kiln/quote.hpp"
 #include "service/service_state.hpp"
 
 namespace kiln {
@@ -11,8 +12,8 @@ constexpr std::size_t k_key_digits = 32;
 void check_key_prefix(std::string_view prefix) {
   bool hex = prefix.find_first_not_of("0123456789abcdef") == std::string_view::npos;
   if (prefix.empty() || prefix.size() > k_key_digits || !hex) {
-    throw Error(ErrorCode::invalid_argument, "key '" + std::string(prefix) +
-                                                 "' is not one: give the first of its 32 lower-case hex digits, as "
+    throw Error(ErrorCode::invalid_argument, "key " + quote(prefix) +
+                                                 " is not one: give the first of its 32 lower-case hex digits, as "
                                                  "`kiln query` lists them");
   }
 }

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "kiln/file_trouble.hpp"
+#include "kiln/quote.hpp"
 #include "service/plan_update.hpp"
 
 namespace kiln::service {
@@ -97,6 +99,9 @@ void Recorder::add(const Template& tmpl, const Values& values, const Target& tar
       kernels.push_back(std::move(kernel));
       return true;
     });
+  } catch (const Json::type_error&) {
+    give_up("the request for template " + quote(tmpl.name()) +
+            " holds text that is no UTF-8, which a plan cannot hold; save its files as UTF-8");
   } catch (const std::exception& error) {
     give_up(error.what());
   }
@@ -105,7 +110,7 @@ void Recorder::add(const Template& tmpl, const Values& values, const Target& tar
 void Recorder::give_up(const std::string& why) noexcept {
   active_ = false;
   if (log_) {
-    log_(LogLevel::warning, "requests are no longer recorded to " + file_.string() + ": " + why);
+    log_(LogLevel::warning, "requests are no longer recorded to " + quote_path(file_) + ": " + why);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/environment.hpp"
 #include "kiln/error.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln {
 
@@ -15,8 +16,7 @@ namespace {
 using core::environment;
 
 [[noreturn]] void refuse(const char* name, std::string_view value, const char* allowed) {
-  throw Error(ErrorCode::invalid_argument,
-              std::string(name) + "='" + std::string(value) + "' cannot be used: " + allowed);
+  throw Error(ErrorCode::invalid_argument, std::string(name) + "=" + quote(value) + " cannot be used: " + allowed);
 }
 
 std::uint64_t read_size(const char* name, std::string_view text) {

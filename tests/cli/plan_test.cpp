@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"plan.json:4: kernels[0].values[1].width: ", "no such parameter", "factor"}},
         Wrong{"{\"kiln_plan\": 1,\n\"kernels\": [{\"permutation\": [0,\n-1]}]}", {"kernels[0].permutation: ", "-1"}},
         Wrong{"{\"kiln_plan\": 1,\n\"kernels\": [{\"permutation\": [0,\n\"x\"]}]}",
-              {"plan.json:3: kernels[0].permutation[1]: an index is wanted, not the text \"x\""}},
+              {"plan.json:3: kernels[0].permutation[1]: an index is wanted, not the text 'x'"}},
         Wrong{"{\"kiln_plan\": 1,\n\"kernels\": [{\"permutation\": \"bad_map.json\"}]}",
               {"plan.json:2: kernels[0].permutation: ", "bad_map.json", "1.5"}},
         Wrong{"{\"kiln_plan\": 1,\n\"kernels\": [{\"permutation\": [1,0],\n\"dtype\": [\"f32\", \"f33\"]}]}",

@@ -129,9 +129,9 @@ TEST(Launch, DataIsWrittenToAVariable) {
 TEST(Launch, DataForAVariableThatIsMissingOrTooSmallIsRefused) {
   const EmulatedKernel kernel = two_kernels();
   const std::vector<unsigned> data(64);
-  EXPECT_THAT(error_of([&] { kernel.set_data({"tables", std::as_bytes(std::span(data))}); }), HasSubstr("\"tables\""));
+  EXPECT_THAT(error_of([&] { kernel.set_data({"tables", std::as_bytes(std::span(data))}); }), HasSubstr("'tables'"));
   EXPECT_THAT(error_of([&] { kernel.set_data({"table", std::as_bytes(std::span(data))}); }),
-              AllOf(HasSubstr("\"table\""), HasSubstr("256")));
+              AllOf(HasSubstr("'table'"), HasSubstr("256")));
 }
 
 TEST(Launch, KernelsAreIndependentOfEachOther) {

@@ -145,6 +145,13 @@ TEST(EmulatedSource, ChosenCompilerIsTakenAndNoOther) {
   EXPECT_THAT(error_of(source_of(k_simple, {"one"})), AllOf(HasSubstr("/bin/false"), HasSubstr("status 1")));
 }
 
+TEST(EmulatedSource, AProgramThatIsNoCompilerIsTold) {
+  const Variable chosen("KILN_HOST_CXX", "/bin/true");
+  EXPECT_THAT(error_of(source_of(k_simple, {"one"})),
+              AllOf(HasSubstr("the host compiler '/bin/true' ended well and made no library"),
+                    HasSubstr("set KILN_HOST_CXX to g++ or clang++")));
+}
+
 TEST(EmulatedSource, CompilesWithEveryCompilerOfThisMachine) {
   for (const char* compiler : {"clang++-19", "g++"}) {
     const Variable chosen("KILN_HOST_CXX", compiler);

@@ -40,5 +40,25 @@ TEST(Target, RefusesWhatIsNotWellFormedAndNamesIt) {
   }
 }
 
+TEST(Target, RefusesNumbersThatNoArchitectureHas) {
+  for (int capability : {-3, 0, 9, 1000}) {
+    EXPECT_THROW(Target::cubin(capability), Error) << capability;
+    EXPECT_THROW(Target::ptx(capability), Error) << capability;
+  }
+  EXPECT_THROW(Target::cubin(90, 'b'), Error);
+  EXPECT_THROW(Target::cubin(90, ' '), Error);
+  EXPECT_EQ(Target::cubin(10).text(), "sm_10");
+  EXPECT_EQ(Target::ptx(999, 'f').text(), "compute_999f");
+}
+
+TEST(Target, QuotesWhatCannotBeShown) {
+  try {
+    Target::parse(std::string_view("sm_90\0\n\x1b", 8));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(R"('sm_90\x00\x0a\x1b')"), std::string::npos) << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace kiln

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln::jit {
 namespace {
@@ -262,7 +263,7 @@ TEST(Literal, RefusesTypesThatAreNone) {
     SCOPED_TRACE(test.text);
     std::string text = refusal(of(ParameterType::type), TypeName{test.text});
     EXPECT_NE(text.find(test.problem), std::string::npos) << text;
-    EXPECT_NE(text.find(std::string("'") + test.text + "'"), std::string::npos) << text;
+    EXPECT_NE(text.find(quote(test.text)), std::string::npos) << text;
   }
 }
 

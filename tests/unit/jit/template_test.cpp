@@ -106,7 +106,10 @@ TEST(Template, ParsesValuesOfItsParameters) {
   EXPECT_EQ(tmpl.parse_value("n", "36"), Value(36u));
   EXPECT_NE(message_of([&] { tmpl.parse_value("m", "36"); }).find("no parameter 'm': the template declares n"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { tmpl.parse_value("n", "x"); }).find("declared u32 and 'x' is none"), std::string::npos);
+  EXPECT_NE(message_of([&] {
+              tmpl.parse_value("n", "x");
+            }).find("declared u32: 'x' is not a whole number from 0 to 4294967295"),
+            std::string::npos);
 }
 
 }  // namespace

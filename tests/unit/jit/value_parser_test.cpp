@@ -67,7 +67,7 @@ TEST(ParseValue, RefusesWhatIsNoValueAndNamesIt) {
       ADD_FAILURE() << "taken";
     } catch (const TemplateError& error) {
       std::string message = error.what();
-      EXPECT_NE(message.find("'" + std::string(text) + "' is none"), std::string::npos) << message;
+      EXPECT_NE(message.find("'" + std::string(text) + "' is not "), std::string::npos) << message;
       EXPECT_EQ(error.parameter(), "p");
     }
   }

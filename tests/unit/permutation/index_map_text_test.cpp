@@ -63,8 +63,8 @@ TEST(IndexMapText, RefusesAWordNamingItsLine) {
 }
 
 TEST(IndexMapText, ShortensALongWord) {
-  EXPECT_EQ(refusal(std::string(500, 'x')),
-            "map.json:1: '" + std::string(40, 'x') + "' is not an index: expected a whole number from 0");
+  EXPECT_EQ(refusal(std::string(500, 'x')), "map.json:1: '" + std::string(26, 'x') + "…" + std::string(14, 'x') +
+                                                "' (500 bytes) is not an index: expected a whole number from 0");
 }
 
 TEST(IndexMapText, RefusesANegativeSource) {
@@ -115,11 +115,12 @@ TEST_F(IndexMapFile, IsRead) {
 
 TEST_F(IndexMapFile, MissingIsNamed) {
   auto file = folder_ / "missing.json";
-  EXPECT_EQ(refusal(file, ErrorCode::file_unreadable), "the index map file '" + file.string() + "' does not exist");
+  EXPECT_EQ(refusal(file, ErrorCode::file_unreadable),
+            "cannot read index map '" + file.string() + "': there is no such file or folder; check the name");
 }
 
 TEST_F(IndexMapFile, AFolderIsRefused) {
-  EXPECT_THAT(refusal(folder_, ErrorCode::file_unreadable), testing::HasSubstr("cannot be read"));
+  EXPECT_THAT(refusal(folder_, ErrorCode::file_unreadable), testing::HasSubstr("it is a folder; name a regular file"));
 }
 
 TEST_F(IndexMapFile, ErrorsNameFileAndLine) {

@@ -1,0 +1,116 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <string>
+
+#include "kiln/error.hpp"
+#include "kiln/plan.hpp"
+#include "support/files.hpp"
+#include "support/temp_dir.hpp"
+
+namespace kiln {
+namespace {
+
+using std::string_literals::operator""s;
+
+constexpr const char* k_template = R"({"name": "t.cu", "text": "// kiln: parameter n: u32\n// kiln: entry t\n"})";
+
+/// How a plan is refused, from behind the name of its folder on.
+class PlanFileTest : public ::testing::Test {
+ protected:
+  std::string refusal_of(const std::string& text, const std::vector<Target>& targets = {Target::cubin(90)}) {
+    test::write_file(dir_ / "plan.json", text);
+    try {
+      Plan::read(dir_ / "plan.json", targets);
+    } catch (const Error& error) {
+      std::string said = error.what();
+      std::string folder = dir_.path().string() + "/";
+      EXPECT_EQ(said.substr(0, folder.size()), folder);
+      EXPECT_EQ(said.find(folder + "plan.json:", 1), std::string::npos) << "the place is named twice: " << said;
+      return said.substr(folder.size());
+    }
+    ADD_FAILURE() << "was read: " << text;
+    return {};
+  }
+  /// Of a plan of one kernel with these fields beside its template.
+  std::string refusal_of_kernel(const std::string& fields) {
+    return refusal_of(R"({"kiln_plan": 1, "kernels": [{"template": )"s + k_template + fields + "}]}");
+  }
+
+  test::TempDir dir_;
+};
+
+TEST_F(PlanFileTest, NumbersBeyondADouble) {
+  EXPECT_EQ(refusal_of("{\"kiln_plan\": 1,\n \"kernels\": 1e999}"),
+            "plan.json:2: the number 1e999 is beyond what a double holds, about 1.8e308 either way");
+  EXPECT_EQ(refusal_of("-1e400"),
+            "plan.json:1: the number -1e400 is beyond what a double holds, about 1.8e308 either way");
+}
+
+TEST_F(PlanFileTest, WhatIsNoJson) {
+  EXPECT_EQ(refusal_of(" \n"), "plan.json:1: not JSON: the file is empty");
+  EXPECT_THAT(refusal_of("\xff\xfe"), testing::StartsWith("plan.json:1: not JSON: "));
+  EXPECT_THAT(refusal_of("{\"" + std::string(5000, 'k')), testing::EndsWith(" bytes)"));
+}
+
+TEST_F(PlanFileTest, EmptyLists) {
+  EXPECT_EQ(refusal_of(R"({"kiln_plan": 1, "kernels": []})"),
+            "plan.json:1: kernels: the list is empty: at least one kernel is wanted");
+  EXPECT_EQ(refusal_of(R"({"kiln_plan": 1, "targets": [], "kernels": [{}]})"),
+            "plan.json:1: targets: the list is empty: at least one target is wanted");
+  EXPECT_EQ(refusal_of_kernel(R"(, "targets": [])"),
+            "plan.json:1: kernels[0].targets: the list is empty: at least one target is wanted");
+  EXPECT_EQ(refusal_of_kernel(R"(, "values": [])"),
+            "plan.json:1: kernels[0].values: the list is empty: at least one set of values is wanted");
+  EXPECT_EQ(refusal_of(R"({"kiln_plan": 1, "kernels": [{"permutation": [0], "dtype": []}]})"),
+            "plan.json:1: kernels[0].dtype: the list is empty: at least one element type is wanted");
+  EXPECT_THAT(
+      refusal_of(R"({"kiln_plan": 1, "kernels": [{"template": {"builtin": "permute_direct", "entries": []}}]})"),
+      testing::HasSubstr("template.entries: the list is empty: at least one kernel is wanted"));
+}
+
+TEST_F(PlanFileTest, ThePlaceIsNamedOnce) {
+  EXPECT_EQ(refusal_of("{\"kiln_plan\": 1, \"kernels\": [{\"permutation\": [0,\n\"x\"]}]}"),
+            "plan.json:2: kernels[0].permutation[1]: an index is wanted, not the text 'x'");
+  EXPECT_EQ(refusal_of(R"({"kiln_plan": 1, "kernels": [{"permutation": [0], "source_size": -1}]})"),
+            "plan.json:1: kernels[0].source_size: a whole number from 1 is wanted, not the number -1");
+  EXPECT_EQ(refusal_of(R"({"kiln_plan": 1, "targets": [90], "kernels": [{}]})"),
+            "plan.json:1: targets[0]: a text is wanted, not the number 90");
+  EXPECT_EQ(refusal_of(R"({"kiln_plan": 1, "kernels": [{"template": {"text": "x"}}]})"),
+            "plan.json:1: kernels[0].template: \"name\" is missing");
+}
+
+TEST_F(PlanFileTest, WhatCannotBeShownIsEscaped) {
+  std::string said = refusal_of(R"({"kiln_plan": 1, "kernels": [{"permutation": "a\n\u001b[31m\u0000b"}]})");
+  EXPECT_THAT(said, testing::HasSubstr(R"(/a\x0a\x1b[31m\x00b': the name holds a NUL)"));
+  EXPECT_EQ(refusal_of("{\"kiln_plan\": 1, \"x\\ny\": 2}"),
+            "plan.json:1: x\\x0ay: unknown field; allowed here: kiln_plan, targets, templates, kernels");
+}
+
+TEST_F(PlanFileTest, WhatIsNoFile) {
+  ASSERT_EQ(::mkfifo((dir_ / "pipe").c_str(), 0600), 0);
+  for (const char* name : {"pipe", "/dev/zero", "/"}) {
+    EXPECT_THROW(Plan::read(dir_.path() / name, {}), Error) << name;
+    test::write_file(dir_ / "plan.json", R"({"kiln_plan": 1, "kernels": [{"permutation": ")"s + name + "\"}]}");
+    EXPECT_THROW(Plan::read(dir_ / "plan.json", {Target::cubin(90)}), Error) << name;
+    test::write_file(dir_ / "plan.json", R"({"kiln_plan": 1, "kernels": [{"template": ")"s + name + "\"}]}");
+    EXPECT_THROW(Plan::read(dir_ / "plan.json", {Target::cubin(90)}), Error) << name;
+  }
+}
+
+TEST_F(PlanFileTest, AnEmptyPlanIsNotPrecompiled) {
+  try {
+    PrecompileOptions options;
+    options.output = dir_ / "out.kilnpack";
+    options.targets = {Target::cubin(90)};
+    precompile(Plan{}, options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the plan is empty: it needs at least one kernel");
+  }
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "out.kilnpack"));
+}
+
+}  // namespace
+}  // namespace kiln
