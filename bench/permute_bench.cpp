@@ -114,10 +114,18 @@ class Bench {
     const std::uint64_t bytes = rows * row_bytes;
     unsigned char* y = y_.get() + (unaligned ? shape.element_bytes : 0);
     PermuteKernel permute = permuter_.get(map, {.element_bytes = shape.element_bytes, .inner = shape.inner});
-    std::vector<bench::Case> cases{
-        {"memcpy", copy_async(bytes), {}},
-        {"copy kernel", vector_copy(bytes), {}},
-        {"kiln " + permute.strategy(), [&] { permute(y, x_.get(), rows, stream_.get()); }, {}}};
+    const std::uint64_t scratch_bytes = permute.scratch_bytes(rows);
+    const test::DeviceArray<unsigned char> scratch(scratch_bytes);
+    std::vector<bench::Case> cases{{"memcpy", copy_async(bytes), {}},
+                                   {"copy kernel", vector_copy(bytes), {}},
+                                   {"kiln " + permute.strategy(),
+                                    [&] { permute(y, x_.get(), rows, {scratch.get(), scratch_bytes}, stream_.get()); },
+                                    {}}};
+    if (scratch_bytes != 0) {
+      cases.push_back({"kiln " + permute.strategy() + ", scratch allocated",
+                       [&] { permute(y, x_.get(), rows, stream_.get()); },
+                       {}});
+    }
     if (!unaligned) {
       cases.push_back({"table kernel", table_launch(shape, map, "__device__", rows), {}});
       if (shape.size * 4 <= k_constant_bytes) {
@@ -251,8 +259,8 @@ void run(bench::Report& report, std::uint64_t bytes) {
   const Service service(memory_only());
   Bench bench(report, service, bytes);
   bench.warm_up();
-  for (std::uint64_t size :
-       {3U, 36U, 37U, 128U, 256U, 997U, 1000U, 4096U, 16'384U, 28'672U, 50'000U, 262'144U, 1'048'576U}) {
+  for (std::uint64_t size : {3U, 36U, 37U, 128U, 256U, 997U, 1000U, 4096U, 16'384U, 28'672U, 50'000U, 262'144U,
+                             1'048'576U, 4'194'304U, 16'777'216U}) {
     bench.large({4, size});
   }
   for (unsigned element_bytes : {1U, 2U, 8U, 16U}) {
@@ -260,6 +268,8 @@ void run(bench::Report& report, std::uint64_t bytes) {
       bench.large({element_bytes, size});
     }
   }
+  bench.large({1, 262'144});
+  bench.large({2, 262'144});
   bench.large({4, 36, 1, /*identity=*/true});
   bench.large({4, 36, 3});
   bench.large({4, 36, 16});

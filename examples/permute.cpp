@@ -32,7 +32,10 @@ int main(int count, char** arguments) {
       }
       void* to = y.data();
       const void* from = x.data();
-      kernel(request.geometry.launch(k_rows), to, from, static_cast<unsigned long long>(k_rows));
+      std::vector<std::byte> scratch(k_rows * request.scratch_row_bytes);
+      kiln::run_steps(request.steps, to, from, scratch.data(), k_rows,
+                      [&](std::size_t entry, const kiln::LaunchConfig& config,
+                          std::span<const kiln::Argument> launched) { kernel.launch(config, launched, entry); });
     }
 
     for (std::uint64_t row = 0; row < k_rows; ++row) {

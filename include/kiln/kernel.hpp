@@ -32,6 +32,8 @@ struct LaunchConfig {
                               ///< first, with `Kernel::allow_shared_bytes`
   Dim3 cluster{};             ///< blocks a cluster; {1,1,1} for none; needs sm_90
   Stream stream = nullptr;
+  bool cooperative = false;  ///< all blocks run at the same time, so that they may wait for each other; the driver
+                             ///< refuses more than `Kernel::resident_blocks`
 };
 
 /// A kernel argument: the address of a value and its size in bytes, for the length of the call.
@@ -63,6 +65,10 @@ class KILN_EXPORT Kernel {
 
   /// Raises the limit for dynamic shared memory. Once, before the first launch that needs it.
   void allow_shared_bytes(unsigned bytes) const;
+
+  /// How many blocks of `threads` threads and that much dynamic shared memory the current context's device runs at the
+  /// same time. Throws DriverError.
+  unsigned resident_blocks(unsigned threads, unsigned shared_bytes) const;
 
   /// The entry this kernel was loaded for, as requested.
   const EntryPoint& entry() const noexcept;

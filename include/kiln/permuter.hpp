@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,20 +35,58 @@ struct KILN_EXPORT PermuteGeometry {
   unsigned shared_bytes = 0;         ///< dynamic shared memory a block
   std::uint64_t work_per_row = 0;    ///< work items of one row
   std::uint64_t work_per_block = 0;  ///< work items of one block
+  std::uint64_t rows_in_turn = 1;    ///< at most so many rows are done by one block, one after another
   /// Grid and block for `rows` rows. Not to be launched when rows is 0: grid.x is 0 then. Pure.
   LaunchConfig launch(std::uint64_t rows) const noexcept;
 };
 
+/// One launch of a permutation. The entry's parameters are (void* to, const void* from, unsigned long long rows).
+struct PermuteStep {
+  std::size_t entry = 0;  ///< of the template, by number
+  PermuteGeometry geometry;
+  bool to_scratch = false;    ///< writes to scratch memory instead of y
+  bool from_scratch = false;  ///< reads scratch memory instead of x
+};
+
+/// Calls launch(entry, config, arguments) for each step in turn; `rows` is not 0. The arguments last for the call.
+template <typename Launch>
+void run_steps(std::span<const PermuteStep> steps, void* y, const void* x, void* scratch, std::uint64_t rows,
+               Launch&& launch) {
+  for (const PermuteStep& step : steps) {
+    void* const to = step.to_scratch ? scratch : y;
+    const void* const from = step.from_scratch ? scratch : x;
+    const unsigned long long count = rows;
+    const std::array<Argument, 3> arguments{{{static_cast<const void*>(&to), sizeof(to)},
+                                             {static_cast<const void*>(&from), sizeof(from)},
+                                             {&count, sizeof(count)}}};
+    launch(step.entry, step.geometry.launch(rows), std::span<const Argument>(arguments));
+  }
+}
+
+/// One cooperative launch that can take the place of the steps where the device runs enough blocks at a time. Grid: x
+/// blocks of a group, y groups. The entry's parameters are (void* y, const void* x, void* scratch, unsigned* counters,
+/// unsigned long long rows, unsigned ring), with scratch memory for `ring` rows and 2 * `ring` counters a group, which
+/// are 0 at first.
+struct PermuteRelay {
+  std::size_t entry = 0;
+  unsigned threads = 0;
+  unsigned shared_bytes = 0;
+  unsigned group_blocks = 0;
+  unsigned ring = 0;
+};
+
 /// What a permutation asks of the service: all that decides the kernel. For precompiling, for emulation, and to see
-/// the choice. The kernel's parameters are (void* y, const void* x, unsigned long long rows).
+/// the choice.
 struct KILN_EXPORT PermuteRequest {
   Template tmpl;
   Values values;
   /// Module data for the symbol `kiln_table`, for maps too large to be literals; else empty.
   std::vector<std::uint32_t> table;
-  std::string strategy;  ///< "direct" or "staged"
-  std::string reason;    ///< one sentence: why this strategy
-  PermuteGeometry geometry;
+  std::string strategy;                 ///< "direct", "staged" or "bucketed"
+  std::string reason;                   ///< one sentence: why this strategy
+  std::vector<PermuteStep> steps;       ///< launches, in order
+  std::uint64_t scratch_row_bytes = 0;  ///< scratch memory that the steps need for each row
+  std::optional<PermuteRelay> relay{};
 
   /// The table as the service takes it; a view of this request. Empty for literal tables.
   ModuleData module_data() const;
@@ -55,17 +96,31 @@ struct KILN_EXPORT PermuteRequest {
 /// not be native: see `Service::resolve`.
 KILN_EXPORT PermuteRequest plan_permute(const IndexMap& map, const PermuteShape& shape, const Target& target);
 
+/// Device memory that a launch may use until it is done, 16-byte aligned.
+struct PermuteScratch {
+  void* data = nullptr;
+  std::uint64_t bytes = 0;
+};
+
 /// A fixed index map, ready to run in the context it was made for. Cheap to copy; safe to use from any thread.
 class KILN_EXPORT PermuteKernel {
  public:
   /// y[o, j, i] = x[o, map[j], i] for `rows` rows, 0 to 2^40 (0 launches nothing). Device pointers aligned to the
-  /// element; x and y must not overlap. Asynchronous on `stream`. Takes no lock, allocates nothing.
-  /// Throws Error{invalid_argument} for a null or misaligned pointer, too many rows, or buffers that overlap, naming
-  /// it.
+  /// element; x and y must not overlap. Asynchronous on `stream`. Takes no lock, allocates nothing, but for the
+  /// strategy "bucketed": that takes scratch_bytes(rows) bytes of device memory in the stream's order (cuMemAllocAsync)
+  /// and gives them back; while the stream is captured they become the graph's. Throws Error{invalid_argument} for a
+  /// null or misaligned pointer, too many rows, or buffers that overlap, naming it; DriverError.
   void operator()(void* y, const void* x, std::uint64_t rows, Stream stream = nullptr) const;
+  /// The same with scratch memory of the caller's: nothing is allocated. Less than scratch_bytes(rows) is slower; less
+  /// than scratch_bytes(1) is Error{invalid_argument}. Ignored by strategies that need none.
+  void operator()(void* y, const void* x, std::uint64_t rows, const PermuteScratch& scratch,
+                  Stream stream = nullptr) const;
+  /// Bytes of scratch memory with which `rows` rows are moved at full speed; 0 when none is needed.
+  std::uint64_t scratch_bytes(std::uint64_t rows) const noexcept;
 
+  /// The kernel, or that of the first launch.
   const Kernel& kernel() const noexcept;
-  /// "direct" or "staged".
+  /// "direct", "staged" or "bucketed".
   const std::string& strategy() const noexcept;
 
  private:

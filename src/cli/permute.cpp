@@ -27,7 +27,11 @@ void run_on_cpu(const PermuteRequest& request, const Target& target, const Permu
   if (check.rows() > 0) {
     void* to = y.data();
     const void* from = check.x().data();
-    kernel(request.geometry.launch(check.rows()), to, from, static_cast<unsigned long long>(check.rows()));
+    std::vector<std::byte> scratch(check.rows() * request.scratch_row_bytes);
+    run_steps(request.steps, to, from, scratch.data(), check.rows(),
+              [&](std::size_t entry, const LaunchConfig& config, std::span<const Argument> launched) {
+                kernel.launch(config, launched, entry);
+              });
     check.verify(y);
   }
 }

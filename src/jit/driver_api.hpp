@@ -39,10 +39,12 @@ inline constexpr CudaResult k_cuda_object_init_failed = 303;
 inline constexpr CudaResult k_cuda_invalid_handle = 400;
 inline constexpr CudaResult k_cuda_not_found = 500;
 inline constexpr CudaResult k_cuda_context_is_destroyed = 709;
+inline constexpr CudaResult k_cuda_cooperative_launch_too_large = 720;
 inline constexpr CudaResult k_cuda_system_driver_mismatch = 803;
 inline constexpr CudaResult k_cuda_capture_implicit = 906;
 
 // Enumerators of CUdevice_attribute, CUfunction_attribute, CUjit_option, CUstreamCaptureMode, CUlaunchAttributeID.
+inline constexpr int k_device_multiprocessors = 16;
 inline constexpr int k_device_capability_major = 75;
 inline constexpr int k_device_capability_minor = 76;
 inline constexpr int k_function_registers = 4;
@@ -51,13 +53,15 @@ inline constexpr int k_jit_error_log_buffer = 5;
 inline constexpr int k_jit_error_log_buffer_bytes = 6;
 inline constexpr int k_capture_mode_relaxed = 2;
 inline constexpr unsigned k_stream_non_blocking = 1;
+inline constexpr int k_launch_attribute_cooperative = 2;
 inline constexpr int k_launch_attribute_cluster = 4;
 
-/// CUlaunchAttribute: an identifier and a union of 64 bytes, of which Kiln uses the cluster shape.
+/// CUlaunchAttribute: an identifier and a union of 64 bytes, of which Kiln uses two.
 struct LaunchAttribute {
   int id;
   char padding[4];
   union {
+    int cooperative;
     unsigned cluster[3];
     char bytes[64];
   } value;
@@ -96,9 +100,13 @@ struct DriverApi {
   CudaResult (*stream_is_capturing)(CUstream_st*, int* status) = nullptr;
   CudaResult (*thread_exchange_stream_capture_mode)(int* mode) = nullptr;
   CudaResult (*memcpy_htod_async)(DevicePointer, const void*, std::size_t bytes, CUstream_st*) = nullptr;
+  CudaResult (*memset_d32_async)(DevicePointer, unsigned value, std::size_t count, CUstream_st*) = nullptr;
+  CudaResult (*mem_alloc_async)(DevicePointer*, std::size_t bytes, CUstream_st*) = nullptr;
+  CudaResult (*mem_free_async)(DevicePointer, CUstream_st*) = nullptr;
 
   CudaResult (*func_get_attribute)(int*, int attribute, CUfunc_st*) = nullptr;
   CudaResult (*func_set_attribute)(CUfunc_st*, int attribute, int value) = nullptr;
+  CudaResult (*occupancy)(int* blocks, CUfunc_st*, int threads, std::size_t shared_bytes) = nullptr;
   CudaResult (*launch_kernel)(CUfunc_st*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                               unsigned shared_bytes, CUstream_st*, void** arguments, void** extra) = nullptr;
   CudaResult (*launch_kernel_ex)(const LaunchDescription*, CUfunc_st*, void** arguments, void** extra) = nullptr;

@@ -10,6 +10,10 @@ void Kernel::launch_arguments(const LaunchConfig& config, std::span<const Argume
 
 void Kernel::allow_shared_bytes(unsigned bytes) const { loaded_->allow_shared_bytes(bytes); }
 
+unsigned Kernel::resident_blocks(unsigned threads, unsigned shared_bytes) const {
+  return loaded_->resident_blocks(threads, shared_bytes);
+}
+
 const EntryPoint& Kernel::entry() const noexcept { return loaded_->entry(); }
 const Artifact& Kernel::artifact() const noexcept { return loaded_->artifact(); }
 CUfunc_st* Kernel::function() const noexcept { return loaded_->function(); }

@@ -24,8 +24,9 @@ std::string text(const Dim3& dim) {
 
 std::string text(const LaunchConfig& config) {
   return "grid " + text(config.grid) + ", block " + text(config.block) +
-         (is_single(config.cluster) ? "" : ", cluster " + text(config.cluster)) + ", " +
-         std::to_string(config.shared_bytes) + " bytes of dynamic shared memory";
+         (is_single(config.cluster) ? "" : ", cluster " + text(config.cluster)) +
+         (config.cooperative ? ", cooperative, " : ", ") + std::to_string(config.shared_bytes) +
+         " bytes of dynamic shared memory";
 }
 
 std::string advice(int result, const LaunchConfig& config) {
@@ -35,22 +36,34 @@ std::string advice(int result, const LaunchConfig& config) {
   if (result == k_cuda_invalid_value && config.shared_bytes > k_default_shared_limit) {
     return "; above " + std::to_string(k_default_shared_limit) + " bytes Kernel::allow_shared_bytes must come first";
   }
+  if (result == k_cuda_cooperative_launch_too_large) {
+    return "; Kernel::resident_blocks tells how many blocks run at the same time";
+  }
   return "";
 }
 
-CudaResult launch_with_cluster(const DriverApi& api, CUfunc_st* function, const LaunchConfig& config,
-                               void** arguments) {
-  LaunchAttribute cluster{};
-  cluster.id = k_launch_attribute_cluster;
-  cluster.value.cluster[0] = config.cluster.x;
-  cluster.value.cluster[1] = config.cluster.y;
-  cluster.value.cluster[2] = config.cluster.z;
+CudaResult launch_with_attributes(const DriverApi& api, CUfunc_st* function, const LaunchConfig& config,
+                                  void** arguments) {
+  std::array<LaunchAttribute, 2> attributes{};
+  unsigned count = 0;
+  if (!is_single(config.cluster)) {
+    LaunchAttribute& cluster = attributes[count++];
+    cluster.id = k_launch_attribute_cluster;
+    cluster.value.cluster[0] = config.cluster.x;
+    cluster.value.cluster[1] = config.cluster.y;
+    cluster.value.cluster[2] = config.cluster.z;
+  }
+  if (config.cooperative) {
+    LaunchAttribute& cooperative = attributes[count++];
+    cooperative.id = k_launch_attribute_cooperative;
+    cooperative.value.cooperative = 1;
+  }
   LaunchDescription description{{config.grid.x, config.grid.y, config.grid.z},
                                 {config.block.x, config.block.y, config.block.z},
                                 config.shared_bytes,
                                 config.stream,
-                                &cluster,
-                                1};
+                                attributes.data(),
+                                count};
   return api.launch_kernel_ex(&description, function, arguments, nullptr);
 }
 
@@ -63,7 +76,7 @@ void LoadedKernel::launch(const LaunchConfig& config, std::span<const Argument> 
   std::transform(arguments.begin(), arguments.end(), addresses.begin(),
                  [](const Argument& argument) { return const_cast<void*>(argument.address); });
   const DriverApi& api = library_->driver().api();
-  if (is_single(config.cluster)) {
+  if (is_single(config.cluster) && !config.cooperative) {
     CudaResult result =
         api.launch_kernel(function_, config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y,
                           config.block.z, config.shared_bytes, config.stream, addresses.data(), nullptr);
@@ -72,7 +85,7 @@ void LoadedKernel::launch(const LaunchConfig& config, std::span<const Argument> 
     }
     return;
   }
-  CudaResult result = launch_with_cluster(api, function_, config, addresses.data());
+  CudaResult result = launch_with_attributes(api, function_, config, addresses.data());
   if (result != k_cuda_success) {
     throw_refused(result, "cuLaunchKernelEx", config);
   }
@@ -89,6 +102,20 @@ void LoadedKernel::allow_shared_bytes(unsigned bytes) const {
                            " bytes of dynamic shared memory beside its " + std::to_string(entry_.shared_bytes) +
                            " static ones" + advice(result, {}));
   }
+}
+
+unsigned LoadedKernel::resident_blocks(unsigned threads, unsigned shared_bytes) const {
+  Driver::require_usable();
+  const DriverApi& api = library_->driver().api();
+  CudaDevice device = 0;
+  int multiprocessors = 0;
+  int blocks = 0;
+  check(api, api.ctx_get_device(&device), "cuCtxGetDevice", "the current context");
+  check(api, api.device_get_attribute(&multiprocessors, k_device_multiprocessors, device), "cuDeviceGetAttribute",
+        "the number of multiprocessors");
+  check(api, api.occupancy(&blocks, function_, static_cast<int>(threads), shared_bytes),
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor", describe());
+  return static_cast<unsigned>(multiprocessors) * static_cast<unsigned>(blocks);
 }
 
 void LoadedKernel::check_arguments(std::span<const Argument> arguments) const {

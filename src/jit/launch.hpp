@@ -24,6 +24,7 @@ class LoadedKernel {
   /// See kiln::Kernel.
   void launch(const LaunchConfig& config, std::span<const Argument> arguments) const;
   void allow_shared_bytes(unsigned bytes) const;
+  unsigned resident_blocks(unsigned threads, unsigned shared_bytes) const;
 
   const EntryPoint& entry() const noexcept { return entry_; }
   const Artifact& artifact() const noexcept { return library_->artifact(); }

@@ -4,9 +4,13 @@
 #include <atomic>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "jit/driver.hpp"
+#include "jit/stream_memory.hpp"
 #include "permutation/launch_check.hpp"
 #include "permutation/permute_memory.hpp"
+#include "permutation/scratch_plan.hpp"
 #include "support/fork.hpp"
 
 namespace kiln {
@@ -17,13 +21,55 @@ constexpr std::size_t k_max_kernels = 1024;
 constexpr std::uint64_t k_max_positions = std::uint64_t{64} << 20;
 constexpr unsigned k_default_shared_bytes = 48 * 1024;  // what a kernel may have unless it is allowed more
 
+void allow_shared_bytes(const Kernel& kernel, unsigned bytes) {
+  if (bytes > k_default_shared_bytes) {
+    kernel.allow_shared_bytes(bytes);
+  }
+}
+
 }  // namespace
 
 struct PermuteKernel::State {
-  Kernel kernel;
-  PermuteGeometry geometry;
+  std::vector<Kernel> kernels;  ///< by entry
+  std::vector<PermuteStep> steps;
+  std::optional<PermuteRelay> relay;
+  permutation::ScratchPlan plan;
   permutation::RowBytes bytes;
   std::string strategy;
+
+  void run(void* y, const void* x, std::uint64_t rows, void* scratch, Stream stream) const {
+    run_steps(steps, y, x, scratch, rows,
+              [&](std::size_t entry, LaunchConfig config, std::span<const Argument> arguments) {
+                config.stream = stream;
+                kernels[entry].launch_arguments(config, arguments);
+              });
+  }
+
+  /// As one launch, or step by step for as many rows at a time as the scratch memory holds.
+  void run_through(const PermuteScratch& scratch, void* y, const void* x, std::uint64_t rows, Stream stream) const {
+    if (plan.relays(rows, scratch.bytes)) {
+      run_relay(static_cast<unsigned char*>(scratch.data), y, x, rows, stream);
+      return;
+    }
+    const std::uint64_t at_once = plan.rows_at_once(rows, scratch.bytes);
+    for (std::uint64_t first = 0; first < rows; first += at_once) {
+      run(static_cast<unsigned char*>(y) + first * bytes.out, static_cast<const unsigned char*>(x) + first * bytes.in,
+          std::min(at_once, rows - first), scratch.data, stream);
+    }
+  }
+
+ private:
+  void run_relay(unsigned char* scratch, void* y, const void* x, std::uint64_t rows, Stream stream) const {
+    LaunchConfig config;
+    config.grid = {relay->group_blocks, plan.groups, 1};
+    config.block = {relay->threads, 1, 1};
+    config.shared_bytes = relay->shared_bytes;
+    config.stream = stream;
+    config.cooperative = true;
+    jit::clear_in_stream(*jit::Driver::open(), scratch, plan.counter_bytes(), stream);
+    kernels[relay->entry].launch(config, y, x, static_cast<void*>(scratch + plan.counter_bytes()),
+                                 static_cast<void*>(scratch), static_cast<unsigned long long>(rows), plan.ring);
+  }
 };
 
 void PermuteKernel::operator()(void* y, const void* x, std::uint64_t rows, Stream stream) const {
@@ -31,12 +77,28 @@ void PermuteKernel::operator()(void* y, const void* x, std::uint64_t rows, Strea
   if (rows == 0) {
     return;
   }
-  LaunchConfig config = state_->geometry.launch(rows);
-  config.stream = stream;
-  state_->kernel.launch(config, y, x, static_cast<unsigned long long>(rows));
+  if (state_->plan.row_bytes == 0) {
+    state_->run(y, x, rows, nullptr, stream);
+    return;
+  }
+  const std::uint64_t bytes = scratch_bytes(rows);
+  const jit::StreamMemory memory(jit::Driver::open(), bytes, stream);
+  state_->run_through({memory.data(), bytes}, y, x, rows, stream);
 }
 
-const Kernel& PermuteKernel::kernel() const noexcept { return state_->kernel; }
+void PermuteKernel::operator()(void* y, const void* x, std::uint64_t rows, const PermuteScratch& scratch,
+                               Stream stream) const {
+  if (rows == 0 || state_->plan.row_bytes == 0) {
+    (*this)(y, x, rows, stream);
+    return;
+  }
+  permutation::check_launch(y, x, rows, state_->bytes);
+  permutation::check_scratch(scratch.data, scratch.bytes, state_->plan);
+  state_->run_through(scratch, y, x, rows, stream);
+}
+
+std::uint64_t PermuteKernel::scratch_bytes(std::uint64_t rows) const noexcept { return state_->plan.bytes(rows); }
+const Kernel& PermuteKernel::kernel() const noexcept { return state_->kernels.front(); }
 const std::string& PermuteKernel::strategy() const noexcept { return state_->strategy; }
 
 struct Permuter::State {
@@ -81,14 +143,24 @@ PermuteKernel Permuter::get(const IndexMap& map, const PermuteShape& shape, cons
   }
   const Target explicit_target = state_->service.resolve(target);
   PermuteRequest request = plan_permute(map, shape, explicit_target);
-  Kernel kernel = state_->service.get(request.tmpl, request.values, explicit_target, request.module_data());
-  if (request.geometry.shared_bytes > k_default_shared_bytes) {
-    kernel.allow_shared_bytes(request.geometry.shared_bytes);
+  std::vector<Kernel> kernels =
+      state_->service.get_all(request.tmpl, request.values, explicit_target, request.module_data());
+  for (const PermuteStep& step : request.steps) {
+    allow_shared_bytes(kernels[step.entry], step.geometry.shared_bytes);
+  }
+  permutation::ScratchPlan plan{request.scratch_row_bytes, 0, 0};
+  if (request.relay) {
+    const PermuteRelay& relay = *request.relay;
+    allow_shared_bytes(kernels[relay.entry], relay.shared_bytes);
+    plan.groups = kernels[relay.entry].resident_blocks(relay.threads, relay.shared_bytes) / relay.group_blocks;
+    plan.ring = relay.ring;
   }
   const std::uint64_t block_bytes = shape.inner * shape.element_bytes;
   auto made = std::make_shared<const PermuteKernel::State>(
-      PermuteKernel::State{std::move(kernel),
-                           request.geometry,
+      PermuteKernel::State{std::move(kernels),
+                           std::move(request.steps),
+                           request.relay,
+                           plan,
                            {map.size() * block_bytes, map.source_size() * block_bytes, shape.element_bytes},
                            std::move(request.strategy)});
   // Loading may have been what opened the driver: the id that the next request will have is asked for again.

@@ -7,43 +7,25 @@
 #include "kiln/error.hpp"
 #include "kiln/permuter.hpp"
 #include "permutation/analysis.hpp"
+#include "permutation/bucketed_request.hpp"
 #include "permutation/index_table.hpp"
 #include "permutation/strategy.hpp"
+#include "permutation/unit_values.hpp"
 
 namespace kiln {
 
 namespace {
 
 using permutation::BlockMap;
+using permutation::Bucketed;
 using permutation::Direct;
 using permutation::DirectData;
 using permutation::Staged;
 
-/// Bits of that size. No header needs to be included for any of these.
-TypeName unit_type(unsigned bytes) {
-  switch (bytes) {
-    case 1:
-      return {"unsigned char"};
-    case 2:
-      return {"unsigned short"};
-    case 4:
-      return {"unsigned int"};
-    case 8:
-      return {"uint2"};
-    default:
-      return {"uint4"};
-  }
-}
-
-Values common_values(const BlockMap& blocks) {
-  unsigned aligned_bytes = std::min(blocks.element_bytes, blocks.unit_bytes);
-  return {{"unit", unit_type(blocks.unit_bytes)}, {"element", unit_type(aligned_bytes)}};
-}
-
 Values direct_values(const BlockMap& blocks, unsigned threads) {
   // A thread's place is counted from the row in which its block of threads starts.
   bool short_offsets = blocks.row_out_units() <= std::numeric_limits<std::uint32_t>::max() - threads;
-  Values values = common_values(blocks);
+  Values values = permutation::unit_values(blocks);
   values.set("offset", TypeName{short_offsets ? "unsigned int" : "unsigned long long"})
       .set("blocks_out", blocks.map.size())
       .set("blocks_in", blocks.map.source_size())
@@ -60,8 +42,8 @@ PermuteRequest request_for(const Direct& direct, const BlockMap& blocks) {
   Values values = direct_values(blocks, direct.threads);
   values.set("index_bits", direct.index_bits)
       .set("table", permutation::pack_table(blocks.map, 1, 1, direct.index_bits));
-  return {Template::builtin("permute_direct"),    std::move(values), {}, "direct", {},
-          direct_geometry(blocks, direct.threads)};
+  return {Template::builtin("permute_direct"),           std::move(values), {}, "direct", {},
+          {{0, direct_geometry(blocks, direct.threads)}}};
 }
 
 PermuteRequest request_for(const DirectData& direct, const BlockMap& blocks) {
@@ -71,11 +53,11 @@ PermuteRequest request_for(const DirectData& direct, const BlockMap& blocks) {
           {sources.begin(), sources.end()},
           "direct",
           {},
-          direct_geometry(blocks, direct.threads)};
+          {{0, direct_geometry(blocks, direct.threads)}}};
 }
 
 PermuteRequest request_for(const Staged& staged, const BlockMap& blocks) {
-  Values values = common_values(blocks);
+  Values values = permutation::unit_values(blocks);
   values.set("row_out", blocks.row_out_units())
       .set("row_in", blocks.row_in_units())
       .set("rows_per_tile", staged.rows_per_tile)
@@ -89,7 +71,11 @@ PermuteRequest request_for(const Staged& staged, const BlockMap& blocks) {
           {},
           "staged",
           {},
-          {staged.threads, permutation::shared_bytes(staged, blocks), 1, staged.rows_per_tile}};
+          {{0, {staged.threads, permutation::shared_bytes(staged, blocks), 1, staged.rows_per_tile}}}};
+}
+
+PermuteRequest request_for(const Bucketed& bucketed, const BlockMap& blocks) {
+  return permutation::bucketed_request(blocks, bucketed);
 }
 
 }  // namespace
@@ -99,7 +85,10 @@ LaunchConfig PermuteGeometry::launch(std::uint64_t rows) const noexcept {
   // grid ends before the work does.
   constexpr std::uint64_t k_most_x = std::numeric_limits<std::int32_t>::max();
   constexpr std::uint64_t k_most_y = 65'535;
-  std::uint64_t work = rows * work_per_row;
+  // One row after another only where there is enough to do for every multiprocessor all the same.
+  constexpr std::uint64_t k_busy_blocks = 1024;
+  std::uint64_t turns = std::clamp(rows * work_per_row / k_busy_blocks, std::uint64_t{1}, rows_in_turn);
+  std::uint64_t work = (rows / turns + (rows % turns == 0 ? 0 : 1)) * work_per_row;
   std::uint64_t blocks = work / work_per_block + (work % work_per_block == 0 ? 0 : 1);
   std::uint64_t y = std::clamp((blocks + k_most_x - 1) / k_most_x, std::uint64_t{1}, k_most_y);
   LaunchConfig config;

@@ -149,9 +149,19 @@ Choice choose(const BlockMap& blocks, std::uint64_t typical_rows, const Target& 
     return direct(blocks, "the map takes " + text_of(blocks.map.size()) + " of " + text_of(blocks.map.source_size()) +
                               " blocks of " + text_of(block_bytes) + " bytes, so that staging whole rows reads more");
   }
-  std::uint64_t limit = shared_bytes_limit(target.capability());
+  unsigned limit = shared_bytes_limit(target.capability());
   std::optional<Period> period = find_period(blocks, limit);
   if (!period) {
+    std::optional<Bucketed> bucketed;
+    if (block_bytes < k_vector_bytes) {  // measured: reading half sectors costs less than a second pass
+      bucketed = find_bucketed(blocks, limit);
+    }
+    if (bucketed) {
+      return {*bucketed, "bucketed: rows of " + text_of(row_in_bytes) +
+                             " bytes, too long for the shared memory of a block, are moved in two passes over "
+                             "segments of " +
+                             text_of(bucketed->source_segment) + " units"};
+    }
     std::uint64_t longest = std::max(blocks.row_in_units(), blocks.row_out_units());
     return direct(blocks, longest > k_most_literals
                               ? "rows of " + text_of(longest) + " units need more than " + text_of(k_most_literals) +

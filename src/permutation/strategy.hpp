@@ -6,6 +6,7 @@
 
 #include "kiln/target.hpp"
 #include "permutation/analysis.hpp"
+#include "permutation/bucketed.hpp"
 
 namespace kiln::permutation {
 
@@ -32,7 +33,7 @@ struct Staged {
   friend bool operator==(const Staged&, const Staged&) = default;
 };
 
-using Strategy = std::variant<Direct, DirectData, Staged>;
+using Strategy = std::variant<Direct, DirectData, Staged, Bucketed>;
 
 struct Choice {
   Strategy strategy;

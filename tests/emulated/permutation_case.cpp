@@ -94,7 +94,7 @@ std::string to_text(const PermutationLaunch& launch) {
 }
 
 std::optional<std::string> check_launch(const PermutationCase& item, const PermutationLaunch& launch,
-                                        const PermuteGeometry& geometry, const EmulatedKernel& kernel) {
+                                        const PermuteRequest& request, const EmulatedKernel& kernel) {
   const std::size_t block = item.shape.element_bytes * item.shape.inner;
   Buffer x(launch.rows * item.source_size * block, std::size_t{launch.x_offset} * item.shape.element_bytes);
   Buffer y(launch.rows * item.sources.size() * block, std::size_t{launch.y_offset} * item.shape.element_bytes);
@@ -102,11 +102,15 @@ std::optional<std::string> check_launch(const PermutationCase& item, const Permu
   const std::vector<std::byte> input(x.data(), x.data() + x.size());
   void* const y_argument = y.data();
   const void* const x_argument = x.data();
-  const unsigned long long rows = launch.rows;
+  Buffer scratch(launch.rows * request.scratch_row_bytes, 0);
   try {
     const LockedGuards x_guards(x);
     const LockedGuards y_guards(y);
-    kernel(geometry.launch(launch.rows), y_argument, x_argument, rows);
+    const LockedGuards scratch_guards(scratch);
+    run_steps(request.steps, y_argument, x_argument, scratch.data(), launch.rows,
+              [&](std::size_t entry, const LaunchConfig& config, std::span<const Argument> arguments) {
+                kernel.launch(config, arguments, entry);
+              });
   } catch (const std::exception& error) {
     return to_text(launch) + ": " + error.what();
   }
@@ -120,6 +124,9 @@ std::optional<std::string> check_launch(const PermutationCase& item, const Permu
   }
   if (!y.guards_intact()) {
     return to_text(launch) + ": wrote outside y";
+  }
+  if (!scratch.guards_intact()) {
+    return to_text(launch) + ": wrote outside scratch memory";
   }
   if (!x.guards_intact() || !std::equal(input.begin(), input.end(), x.data())) {
     return to_text(launch) + ": wrote to x or around it";
@@ -167,6 +174,17 @@ std::vector<PermutationCase> simpler_cases(const PermutationCase& item) {
 
 }  // namespace
 
+std::optional<std::string> check_request(const PermutationCase& item, const PermuteRequest& request) {
+  const EmulatedKernel kernel(instantiate(request.tmpl, request.values), item.target);
+  kernel.set_data(request.module_data());
+  for (const PermutationLaunch& launch : item.launches) {
+    if (auto wrong = check_launch(item, launch, request, kernel)) {
+      return *wrong + "\n  of " + to_text(item);
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> check_permutation(const PermutationCase& item, PermutationCoverage* coverage) {
   const IndexMap map(std::span<const std::uint32_t>(item.sources), item.source_size);
   const PermuteRequest request = plan_permute(map, item.shape, item.target);
@@ -175,12 +193,12 @@ std::optional<std::string> check_permutation(const PermutationCase& item, Permut
     kernel.set_data(request.module_data());
   }
   const std::vector<PermutationLaunch> launches =
-      item.launches.empty() ? launches_for(item, request.geometry) : item.launches;
+      item.launches.empty() ? launches_for(item, request.steps.front().geometry) : item.launches;
   if (coverage != nullptr) {
     *coverage = {request.strategy, !request.table.empty(), launches.size()};
   }
   for (const PermutationLaunch& launch : launches) {
-    if (auto wrong = check_launch(item, launch, request.geometry, kernel)) {
+    if (auto wrong = check_launch(item, launch, request, kernel)) {
       const auto fails = [](const PermutationCase& smaller) { return check_permutation(smaller).has_value(); };
       if (!item.launches.empty()) {
         return wrong;

@@ -5,9 +5,11 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <random>
 
 #include "emulated/permutation_case.hpp"
 #include "emulation/sanitizers.hpp"
+#include "permutation/bucketed_request.hpp"
 #include "support/emulation_batch.hpp"
 
 namespace kiln {
@@ -57,12 +59,13 @@ TEST(EmulatedPermutation, LongRowsFollowTheDefinition) {
     const char* strategy;
     bool module_data;
   };
-  const std::vector<Long> items = {{16384, 4, "sm_90", "staged", false},  {50000, 4, "sm_90", "staged", false},
-                                   {28672, 8, "sm_100", "staged", false}, {14000, 16, "sm_90a", "staged", false},
-                                   {65536, 1, "sm_90", "staged", false},  {50000, 2, "sm_80", "staged", false},
-                                   {16384, 8, "sm_80", "staged", false},  {50000, 4, "sm_80", "direct", false},
-                                   {65536, 4, "sm_120", "direct", false}, {65537, 2, "sm_90", "direct", true},
-                                   {100003, 4, "sm_90", "direct", true},  {70001, 16, "sm_75", "direct", true}};
+  const std::vector<Long> items = {{16384, 4, "sm_90", "staged", false},   {50000, 4, "sm_90", "staged", false},
+                                   {28672, 8, "sm_100", "staged", false},  {14000, 16, "sm_90a", "staged", false},
+                                   {65536, 1, "sm_90", "staged", false},   {50000, 2, "sm_80", "staged", false},
+                                   {16384, 8, "sm_80", "staged", false},   {50000, 4, "sm_80", "bucketed", true},
+                                   {65536, 4, "sm_120", "bucketed", true}, {65537, 2, "sm_90", "bucketed", true},
+                                   {100003, 4, "sm_90", "bucketed", true}, {70001, 16, "sm_75", "direct", true},
+                                   {262144, 4, "sm_90", "bucketed", true}, {300007, 1, "sm_90", "bucketed", true}};
   const auto failures = testing::run_batch(items.size(), [&](std::size_t number) {
     const Long& expected = items[number];
     PermutationCase item = case_of("spread", expected.size, expected.target);
@@ -73,6 +76,52 @@ TEST(EmulatedPermutation, LongRowsFollowTheDefinition) {
     EXPECT_EQ(coverage.strategy, expected.strategy) << testing::to_text(item);
     EXPECT_EQ(coverage.module_data, expected.module_data) << testing::to_text(item);
     return wrong;
+  });
+  EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
+}
+
+/// Segments far smaller than any device needs, so that a short row has many of them.
+TEST(EmulatedPermutation, RowsInSmallSegmentsFollowTheDefinition) {
+  struct Segmented {
+    std::uint64_t size;
+    std::uint64_t source_size;
+    std::uint64_t segment;
+    std::uint64_t inner;
+    bool repeated;
+  };
+  const std::vector<Segmented> items = {{4096, 4096, 256, 1, false}, {4095, 4095, 256, 1, false},
+                                        {4097, 4097, 256, 1, false}, {1000, 1000, 16, 1, false},
+                                        {997, 997, 64, 1, false},    {3000, 2000, 128, 1, true},
+                                        {2000, 3001, 128, 1, true},  {500, 500, 1024, 1, false},
+                                        {999, 999, 64, 3, false},    {20'000, 20'000, 512, 1, false}};
+  const std::vector<unsigned> sizes = {1, 2, 4, 8, 16};
+  const std::vector<const char*> targets = {"sm_75", "sm_80", "sm_90", "sm_120"};
+  const auto failures = testing::run_batch(items.size() * sizes.size(), [&](std::size_t number) {
+    const Segmented& segmented = items[number / sizes.size()];
+    PermutationCase item;
+    item.kind = segmented.repeated ? "repeated" : "spread";
+    item.source_size = segmented.source_size;
+    item.target = Target::parse(targets[number % targets.size()]);
+    item.shape = {.element_bytes = sizes[number % sizes.size()], .inner = segmented.inner};
+    item.sources.resize(segmented.size);
+    std::iota(item.sources.begin(), item.sources.end(), 0U);
+    std::mt19937 random(static_cast<unsigned>(number));
+    for (std::size_t j = segmented.size; j > 1; --j) {
+      std::swap(item.sources[j - 1], item.sources[random() % j]);
+    }
+    if (segmented.repeated) {
+      for (std::uint32_t& source : item.sources) {
+        source = random() % static_cast<std::uint32_t>(segmented.source_size);
+      }
+    }
+    item.launches = {{1, 0, 0}, {7, 0, 0}, {3, 1, 0}, {2, 0, 3}, {2, 5, 5}};
+    const IndexMap map(std::span<const std::uint32_t>(item.sources), item.source_size);
+    const permutation::BlockMap blocks = permutation::block_map(map, item.shape);
+    const auto plan = permutation::bucketed_with(blocks, segmented.segment, number % 2 == 0 ? 64 : 96);
+    if (!plan) {
+      return std::optional<std::string>("no plan for " + testing::to_text(item));
+    }
+    return testing::check_request(item, permutation::bucketed_request(blocks, *plan));
   });
   EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <ostream>
 #include <random>
@@ -145,7 +146,11 @@ INSTANTIATE_TEST_SUITE_P(Gpu, PermutationShapes,
                                          Case{"thousand", MapKind::permutation, 1000, 1000, 1, 0, "staged"},
                                          Case{"power", MapKind::permutation, 4096, 4096, 1, 0, "staged"},
                                          Case{"odd_long", MapKind::permutation, 12'289, 12'289, 1, 0, ""},
-                                         Case{"large", MapKind::permutation, 70'001, 70'001, 1, 0, "direct"},
+                                         Case{"large", MapKind::permutation, 70'001, 70'001, 1, 0, ""},
+                                         Case{"large_direct", MapKind::permutation, 70'001, 70'001, 1, 1, "direct"},
+                                         Case{"long", MapKind::permutation, 262'144, 262'144, 1, 0, ""},
+                                         Case{"long_repeated", MapKind::repeated, 100'000, 80'001, 1, 0, ""},
+                                         Case{"very_long", MapKind::permutation, 5'000'011, 5'000'011, 1, 0, ""},
                                          Case{"shrinking", MapKind::repeated, 100, 150, 1, 0, ""},
                                          Case{"growing", MapKind::repeated, 301, 40, 1, 0, ""},
                                          Case{"picking", MapKind::repeated, 5, 4000, 1, 0, "direct"},
@@ -186,13 +191,81 @@ TEST_F(PermutationTest, StagedTakesTilesFromBothGridDimensions) {
   PermuteRequest request = plan_permute(map, {}, service.resolve(Target::native()));
   ASSERT_EQ(request.strategy, "staged");
   Kernel kernel = service.get(request.tmpl, request.values);
-  const unsigned long long rows = 5 * request.geometry.work_per_block + 7;
+  const unsigned long long rows = 5 * request.steps.front().geometry.work_per_block + 7;
   const Bytes x = random_bytes(rows * 37 * 4);
   Buffers buffers(x, x.size(), 0, 0);
-  LaunchConfig config = request.geometry.launch(rows);
+  LaunchConfig config = request.steps.front().geometry.launch(rows);
   config.grid = {4, 2, 1};  // six tiles and two too many
   kernel.launch(config, static_cast<void*>(buffers.y_at), static_cast<const void*>(buffers.x_at), rows);
   EXPECT_TRUE(buffers.to.read() == Buffers::guarded(defined(map, 4, rows, x), 0));
+}
+
+/// A relay hands on more rows than its rings hold, from 4 rows a group on; with fewer, or with less scratch memory, it
+/// is two launches for as many rows at a time as fit.
+TEST_F(PermutationTest, LongRowsTakeScratchMemoryOfTheCallers) {
+  for (unsigned bytes : {1U, 4U, 8U}) {
+    const IndexMap map = make_map(MapKind::permutation, 90'001, 90'001);
+    PermuteKernel kernel = permuter.get(map, {.element_bytes = bytes});
+    ASSERT_EQ(kernel.strategy(), "bucketed");
+    const std::uint64_t rows = 187;
+    const std::uint64_t row_bytes = kernel.scratch_bytes(1);
+    const Bytes x = random_bytes(rows * 90'001 * bytes);
+    const Bytes expected = Buffers::guarded(defined(map, bytes, rows, x), 0);
+    for (std::uint64_t scratch_bytes : {row_bytes, 10 * row_bytes + 5, kernel.scratch_bytes(rows)}) {
+      Buffers buffers(x, x.size(), 0, 0);
+      Buffers scratch(Bytes{}, scratch_bytes, 0, 0);
+      kernel(buffers.y_at, buffers.x_at, rows, {scratch.y_at, scratch_bytes});
+      EXPECT_TRUE(buffers.to.read() == expected) << bytes << " bytes, scratch memory " << scratch_bytes;
+      const Bytes after = scratch.to.read();
+      EXPECT_TRUE(std::all_of(after.begin(), after.begin() + k_guard_bytes, [](auto b) { return b == k_poison; }));
+      EXPECT_TRUE(std::all_of(after.end() - k_guard_bytes, after.end(), [](auto b) { return b == k_poison; }));
+    }
+    Buffers buffers(x, x.size(), 0, 0);
+    EXPECT_THROW(kernel(buffers.y_at, buffers.x_at, rows, {buffers.y_at, row_bytes - 1}), Error);
+    EXPECT_THROW(kernel(buffers.y_at, buffers.x_at, rows, {nullptr, row_bytes}), Error);
+  }
+}
+
+TEST_F(PermutationTest, RelaysRunAfterEachOtherAndBesideEachOther) {
+  const IndexMap map = make_map(MapKind::permutation, 90'001, 90'001);
+  PermuteKernel kernel = permuter.get(map);
+  const std::uint64_t rows = 187;
+  const Bytes x = random_bytes(rows * 90'001 * 4);
+  const Bytes expected = Buffers::guarded(defined(map, 4, rows, x), 0);
+  test::GpuStream streams[] = {test::GpuStream(true), test::GpuStream(true), test::GpuStream(true)};
+  std::vector<std::unique_ptr<Buffers>> buffers;
+  for (int launch = 0; launch < 12; ++launch) {
+    buffers.push_back(std::make_unique<Buffers>(x, x.size(), 0, 0));
+  }
+  for (std::size_t launch = 0; launch < buffers.size(); ++launch) {
+    kernel(buffers[launch]->y_at, buffers[launch]->x_at, rows, streams[launch % 3].get());
+  }
+  for (const auto& pair : buffers) {
+    EXPECT_TRUE(pair->to.read() == expected);
+  }
+}
+
+TEST_F(PermutationTest, LongRowsCanBeCaptured) {
+  const IndexMap map = make_map(MapKind::permutation, 90'001, 90'001);
+  PermuteKernel kernel = permuter.get(map);
+  const test::Cuda& cuda = test::Gpu::get().cuda();
+  for (std::uint64_t rows : {1U, 187U}) {
+    const Bytes x = random_bytes(rows * 90'001 * 4);
+    Buffers buffers(x, x.size(), 0, 0);
+    test::GpuStream stream(true);
+    CUgraph_st* graph = nullptr;
+    CUgraphExec_st* runnable = nullptr;
+    test::require(cuda.begin_capture(stream.get(), 0), "cuStreamBeginCapture");
+    kernel(buffers.y_at, buffers.x_at, rows, stream.get());
+    test::require(cuda.end_capture(stream.get(), &graph), "cuStreamEndCapture");
+    test::require(cuda.graph_instantiate(&runnable, graph, 0), "cuGraphInstantiate");
+    test::require(cuda.graph_launch(runnable, stream.get()), "cuGraphLaunch");
+    test::require(cuda.graph_launch(runnable, stream.get()), "cuGraphLaunch");
+    stream.synchronize();
+    EXPECT_TRUE(buffers.to.read() == Buffers::guarded(defined(map, 4, rows, x), 0));
+    cuda.graph_exec_destroy(runnable);
+    cuda.graph_destroy(graph);
+  }
 }
 
 TEST_F(PermutationTest, SameRequestIsTheSameKernel) {
@@ -206,7 +279,7 @@ TEST_F(PermutationTest, SameRequestIsTheSameKernel) {
 
 TEST_F(PermutationTest, LargeMapsOfOneSizeShareAnImageButNotATable) {
   const IndexMap first = make_map(MapKind::permutation, 70'000, 70'000);
-  const IndexMap second = make_map(MapKind::repeated, 70'000, 70'000);
+  const IndexMap second = IndexMap(Permutation(first).inverse());
   PermuteKernel kernels[] = {permuter.get(first), permuter.get(second)};
   EXPECT_EQ(service.stats().compiles, 1U);
   check(kernels[0], first, 4, 3, 0, 0);

@@ -60,7 +60,11 @@ std::vector<Kind> kinds() {
   list.push_back({"staged_no_vectors", 12'001, {.element_bytes = 1}});
   list.push_back({"direct_wide_blocks", 300, {.element_bytes = 2, .inner = 100}});
   list.push_back({"direct_long_rows", 3, {.element_bytes = 4, .inner = std::uint64_t{1} << 33}});
-  list.push_back({"direct_data", 70'000, {.element_bytes = 2}});
+  list.push_back({"direct_data", 70'000, {.element_bytes = 2, .typical_rows = 1}});
+  for (unsigned bytes : {1U, 2U, 4U, 8U, 16U}) {
+    list.push_back({"bucketed_" + std::to_string(bytes) + "_bytes", 262'144, {.element_bytes = bytes}});
+    list.push_back({"bucketed_odd_" + std::to_string(bytes) + "_bytes", 1'100'001, {.element_bytes = bytes}});
+  }
   return list;
 }
 
@@ -75,10 +79,13 @@ TEST_P(PermutationCompiles, ForEveryArchitecture) {
     }
     PermuteRequest request = plan_permute(map, kind.shape, target);
     Artifact artifact = compile(instantiate(request.tmpl, request.values), target);
-    ASSERT_EQ(artifact.entries.size(), 1U);
-    EXPECT_EQ(artifact.entries[0].spill_bytes, 0) << target.text();
+    ASSERT_EQ(artifact.entries.size(), request.tmpl.entries().size());
     EXPECT_EQ(artifact.log, "") << target.text();
-    EXPECT_LE(artifact.entries[0].registers * static_cast<int>(request.geometry.threads), 65'536) << target.text();
+    for (const EntryPoint& entry : artifact.entries) {
+      EXPECT_EQ(entry.spill_bytes, 0) << entry.expression << " for " << target.text();
+      EXPECT_LE(entry.registers * static_cast<int>(request.steps.front().geometry.threads), 65'536)
+          << entry.expression << " for " << target.text();
+    }
     bool is_large = kind.size > 65'536;
     EXPECT_EQ(request.module_data().symbol, is_large ? "kiln_table" : "");
   }
@@ -103,7 +110,7 @@ std::string content_of(const std::filesystem::path& file) {
 
 TEST(PermutationSample, EachTemplateCompilesWithTheSampleOfValues) {
   const std::filesystem::path templates = test::project_dir() / "templates";
-  for (const char* name : {"permute_direct", "permute_direct_data", "permute_staged"}) {
+  for (const char* name : {"permute_bucketed", "permute_direct", "permute_direct_data", "permute_staged"}) {
     Template tmpl = Template::builtin(name);
     Source source;
     source.name = tmpl.name();

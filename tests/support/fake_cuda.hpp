@@ -28,6 +28,7 @@ struct FakeCuda {
     unsigned shared_bytes;
     Stream stream;
     std::vector<std::vector<std::byte>> arguments;  ///< as the kernel's parameters would have received them
+    bool cooperative = false;
   };
 
   static constexpr int k_called_after_exit = 99;
@@ -36,6 +37,7 @@ struct FakeCuda {
   // What it is.
   int version = 13000;
   std::vector<Device> devices{{9, 0}, {8, 0}};
+  unsigned multiprocessors = 3;
   std::map<std::string, std::vector<std::size_t>> kernels;  ///< in every image: name to parameter sizes
   std::map<std::string, std::vector<std::byte>> variables;  ///< in every image
   std::map<std::string, int> failures;                      ///< call to the CUresult that it gives
@@ -47,6 +49,7 @@ struct FakeCuda {
   std::map<std::string, int> calls;
   std::vector<Launch> launches;
   std::vector<std::string> loaded;  ///< every image, in order: its text if it is no ELF file, else ""
+  std::size_t stream_bytes = 0;     ///< allocated in a stream's order and not freed
   int images = 0;                   ///< loaded and not unloaded
   bool capture_broken = false;      ///< a call was made that a capture under way does not survive
 

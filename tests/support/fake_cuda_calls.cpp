@@ -1,6 +1,8 @@
 // The entry points of the fake libcuda.
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -182,7 +184,9 @@ int ctx_get_id(CUctx_st* context, unsigned long long* id) {
 int device_get_attribute(int* value, int attribute, int device) {
   ENTER("cuDeviceGetAttribute");
   const FakeCuda::Device& found = g_driver.fake.devices.at(static_cast<std::size_t>(device));
-  *value = attribute == k_device_capability_major ? found.major : found.minor;
+  *value = attribute == k_device_multiprocessors    ? static_cast<int>(g_driver.fake.multiprocessors)
+           : attribute == k_device_capability_major ? found.major
+                                                    : found.minor;
   return k_cuda_success;
 }
 
@@ -271,6 +275,36 @@ int memcpy_htod_async(DevicePointer to, const void* from, std::size_t bytes, CUs
   return k_cuda_success;
 }
 
+int memset_d32_async(DevicePointer address, unsigned value, std::size_t count, CUstream_st*) {
+  ENTER("cuMemsetD32Async");
+  std::fill_n(reinterpret_cast<unsigned*>(address), count, value);
+  return k_cuda_success;
+}
+
+int mem_alloc_async(DevicePointer* address, std::size_t bytes, CUstream_st*) {
+  ENTER("cuMemAllocAsync");
+  auto* memory = static_cast<std::size_t*>(std::malloc(sizeof(std::max_align_t) + bytes));
+  *memory = bytes;
+  *address = reinterpret_cast<DevicePointer>(memory) + sizeof(std::max_align_t);
+  g_driver.fake.stream_bytes += bytes;
+  return k_cuda_success;
+}
+
+int mem_free_async(DevicePointer address, CUstream_st*) {
+  ENTER("cuMemFreeAsync");
+  auto* memory = reinterpret_cast<std::size_t*>(address - sizeof(std::max_align_t));
+  g_driver.fake.stream_bytes -= *memory;
+  std::free(memory);
+  return k_cuda_success;
+}
+
+int occupancy(int* blocks, CUfunc_st* function, int threads, std::size_t shared_bytes) {
+  ENTER("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  const bool fits = shared_bytes <= static_cast<std::size_t>(std::max(function->shared_limit, 48 * 1024));
+  *blocks = fits ? 2048 / threads : 0;
+  return k_cuda_success;
+}
+
 int func_get_attribute(int* value, int, CUfunc_st*) {
   ENTER("cuFuncGetAttribute");
   *value = 8;
@@ -311,10 +345,13 @@ int launch_kernel(CUfunc_st* function, unsigned gx, unsigned gy, unsigned gz, un
 int launch_kernel_ex(const LaunchDescription* description, CUfunc_st* function, void** arguments, void**) {
   ENTER("cuLaunchKernelEx");
   kiln::Dim3 cluster;
+  bool cooperative = false;
   for (unsigned i = 0; i < description->attribute_count; ++i) {
     const LaunchAttribute& attribute = description->attributes[i];
     if (attribute.id == k_launch_attribute_cluster) {
       cluster = {attribute.value.cluster[0], attribute.value.cluster[1], attribute.value.cluster[2]};
+    } else if (attribute.id == k_launch_attribute_cooperative) {
+      cooperative = attribute.value.cooperative != 0;
     }
   }
   const unsigned* grid = description->grid;
@@ -325,7 +362,8 @@ int launch_kernel_ex(const LaunchDescription* description, CUfunc_st* function, 
                  cluster,
                  description->shared_bytes,
                  description->stream,
-                 {}},
+                 {},
+                 cooperative},
                 function, arguments);
 }
 
@@ -405,8 +443,12 @@ const Export* find(const char* name) {
       row("cuStreamIsCapturing", 10000, stream_is_capturing),
       row("cuThreadExchangeStreamCaptureMode", 10010, thread_exchange_stream_capture_mode),
       row("cuMemcpyHtoDAsync", 3020, memcpy_htod_async),
+      row("cuMemsetD32Async", 3020, memset_d32_async),
+      row("cuMemAllocAsync", 11020, mem_alloc_async),
+      row("cuMemFreeAsync", 11020, mem_free_async),
       row("cuFuncGetAttribute", 2020, func_get_attribute),
       row("cuFuncSetAttribute", 9000, func_set_attribute),
+      row("cuOccupancyMaxActiveBlocksPerMultiprocessor", 6050, occupancy),
       row("cuLaunchKernel", 4000, launch_kernel),
       row("cuLaunchKernelEx", 11060, launch_kernel_ex),
       row("cuCtxGetId", 12000, ctx_get_id),

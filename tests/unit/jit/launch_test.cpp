@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "jit/stream_memory.hpp"
 #include "kiln/error.hpp"
 #include "unit/jit/fake_driver.hpp"
 
@@ -69,6 +70,58 @@ TEST_F(LaunchTest, AClusterGoesThroughTheExtendedLaunch) {
   EXPECT_EQ(fake.launches[0].grid.x, 8u);
   EXPECT_EQ(fake.launches[0].arguments.size(), 2u);
   EXPECT_EQ(fake.calls["cuLaunchKernelEx"], 1);
+}
+
+TEST_F(LaunchTest, ACooperativeLaunchSaysSo) {
+  load().launch({.grid = {8, 1, 1}, .block = {64, 1, 1}, .cooperative = true}, 1.5, 7);
+  load().launch({.grid = {8, 1, 1}, .block = {64, 1, 1}, .cluster = {2, 1, 1}, .cooperative = true}, 1.5, 7);
+  load().launch({.grid = {8, 1, 1}, .block = {64, 1, 1}}, 1.5, 7);
+  ASSERT_EQ(fake.launches.size(), 3u);
+  EXPECT_TRUE(fake.launches[0].cooperative);
+  EXPECT_EQ(fake.launches[0].cluster.x, 1u);
+  EXPECT_TRUE(fake.launches[1].cooperative);
+  EXPECT_EQ(fake.launches[1].cluster.x, 2u);
+  EXPECT_FALSE(fake.launches[2].cooperative);
+}
+
+TEST_F(LaunchTest, TooManyBlocksForACooperativeLaunchGetAdvice) {
+  fake.failures["cuLaunchKernelEx"] = 720;
+  try {
+    load().launch({.grid = {8, 1, 1}, .block = {64, 1, 1}, .cooperative = true}, 1.5, 7);
+    FAIL();
+  } catch (const DriverError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("resident_blocks"));
+    EXPECT_THAT(error.what(), HasSubstr("cooperative"));
+  }
+}
+
+TEST_F(LaunchTest, ResidentBlocksAreThoseOfAllMultiprocessors) {
+  Kernel kernel = load();
+  EXPECT_EQ(kernel.resident_blocks(512, 1000), 4u * fake.multiprocessors);
+  EXPECT_EQ(kernel.resident_blocks(512, 100'000), 0u);
+  kernel.allow_shared_bytes(100'000);
+  EXPECT_EQ(kernel.resident_blocks(1024, 100'000), 2u * fake.multiprocessors);
+}
+
+TEST_F(LaunchTest, MemoryInAStreamsOrderIsFreedWhenItsUseEnds) {
+  {
+    StreamMemory memory(driver, 1000, nullptr);
+    EXPECT_EQ(fake.stream_bytes, 1000u);
+    std::memset(memory.data(), 7, 1000);
+    clear_in_stream(*driver, memory.data(), 8, nullptr);
+    const auto* bytes = static_cast<const unsigned char*>(memory.data());
+    EXPECT_EQ(bytes[7], 0);
+    EXPECT_EQ(bytes[8], 7);
+  }
+  EXPECT_EQ(fake.stream_bytes, 0u);
+  fake.failures["cuMemAllocAsync"] = 801;
+  try {
+    StreamMemory(driver, 1000, nullptr);
+    FAIL();
+  } catch (const DriverError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("1000 bytes of scratch memory"));
+  }
+  EXPECT_EQ(fake.calls["cuMemFreeAsync"], 1);
 }
 
 TEST_F(LaunchTest, AWrongCountIsNamedBeforeAnythingIsLaunched) {

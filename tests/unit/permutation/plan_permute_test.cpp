@@ -57,7 +57,7 @@ TEST(PlanPermute, BakesADirectMap) {
 }
 
 TEST(PlanPermute, GivesLargeMapsAsModuleData) {
-  PermuteRequest request = plan_permute(reversal(70'000), {}, k_target);
+  PermuteRequest request = plan_permute(reversal(70'000), {.typical_rows = 1}, k_target);
   EXPECT_EQ(request.tmpl.name(), "permute_direct_data.cu");
   ASSERT_EQ(request.table.size(), 70'000U);
   EXPECT_EQ(request.table.front(), 69'999U);
@@ -66,6 +66,50 @@ TEST(PlanPermute, GivesLargeMapsAsModuleData) {
   EXPECT_EQ(data.bytes.size(), 280'000U);
   EXPECT_EQ(static_cast<const void*>(data.bytes.data()), request.table.data());
   EXPECT_LT(instantiate(request.tmpl, request.values).headers.front().text.size(), 1000U);
+}
+
+TEST(PlanPermute, MovesLongRowsInTwoLaunchesThroughScratchMemory) {
+  PermuteRequest request = plan_permute(reversal(262'144), {}, k_target);
+  EXPECT_EQ(request.strategy, "bucketed");
+  EXPECT_EQ(request.tmpl.name(), "permute_bucketed.cu");
+  ASSERT_EQ(request.tmpl.entries(), (std::vector<std::string>{"pass1", "pass2", "relay"}));
+  ASSERT_EQ(request.steps.size(), 2U);
+  EXPECT_EQ(request.steps[0].entry, 0U);
+  EXPECT_TRUE(request.steps[0].to_scratch);
+  EXPECT_FALSE(request.steps[0].from_scratch);
+  EXPECT_EQ(request.steps[1].entry, 1U);
+  EXPECT_FALSE(request.steps[1].to_scratch);
+  EXPECT_TRUE(request.steps[1].from_scratch);
+  // 16 segments of 16384 floats, the runs of each padded by 3 floats at most for each of 16 targets.
+  EXPECT_EQ(request.scratch_row_bytes, 16U * 16 * ((16'384 + 16 * 3) / 4));
+  EXPECT_EQ(request.module_data().symbol, "kiln_table");
+  ASSERT_TRUE(request.relay);
+  EXPECT_EQ(request.relay->entry, 2U);
+  EXPECT_EQ(request.relay->group_blocks, 32U);
+  EXPECT_EQ(request.relay->ring, 2U);
+  EXPECT_EQ(request.relay->shared_bytes, 65'536U + 16 * 12);
+  EXPECT_FALSE(plan_permute(reversal(262'144), {}, Target::cubin(120)).relay);
+}
+
+TEST(RunSteps, GivesEachStepItsBuffers) {
+  PermuteRequest request = plan_permute(reversal(262'144), {}, k_target);
+  char y = 0;
+  char x = 0;
+  char scratch = 0;
+  std::vector<std::size_t> entries;
+  std::vector<std::pair<const void*, const void*>> buffers;
+  run_steps(request.steps, &y, &x, &scratch, 5,
+            [&](std::size_t entry, const LaunchConfig& config, std::span<const Argument> arguments) {
+              entries.push_back(entry);
+              ASSERT_EQ(arguments.size(), 3U);
+              buffers.emplace_back(*static_cast<void* const*>(arguments[0].address),
+                                   *static_cast<const void* const*>(arguments[1].address));
+              EXPECT_EQ(*static_cast<const unsigned long long*>(arguments[2].address), 5U);
+              EXPECT_EQ(arguments[2].size, 8U);
+              EXPECT_EQ(config.grid.x, 80U);
+            });
+  EXPECT_EQ(entries, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(buffers, (std::vector<std::pair<const void*, const void*>>{{&scratch, &x}, {&y, &scratch}}));
 }
 
 TEST(PlanPermute, TypicalRowsChangeTheChoiceOnly) {
@@ -109,6 +153,15 @@ TEST(PermuteGeometry, LaunchesOneBlockForEachPartOfTheWork) {
   EXPECT_EQ(geometry.launch(1025).grid.x, 9U);
   EXPECT_EQ(geometry.launch(1).grid.x, 1U);
   EXPECT_EQ(geometry.launch(0).grid.x, 0U);
+}
+
+TEST(PermuteGeometry, TakesRowsInTurnWhereThereAreMany) {
+  PermuteGeometry geometry{.threads = 512, .work_per_row = 8, .work_per_block = 1, .rows_in_turn = 4};
+  EXPECT_EQ(geometry.launch(1).grid.x, 8U);
+  EXPECT_EQ(geometry.launch(128).grid.x, 1024U);
+  EXPECT_EQ(geometry.launch(256).grid.x, 1024U);
+  EXPECT_EQ(geometry.launch(257).grid.x, 8 * 129U);
+  EXPECT_EQ(geometry.launch(1000).grid.x, 2000U);
 }
 
 TEST(PermuteGeometry, GoesOnInTheSecondDimension) {

@@ -34,6 +34,11 @@ std::string text_of(const Strategy& strategy) {
       return "direct u" + std::to_string(direct.index_bits) + " x" + std::to_string(direct.threads);
     }
     std::string operator()(const DirectData& direct) const { return "direct data x" + std::to_string(direct.threads); }
+    std::string operator()(const Bucketed& bucketed) const {
+      return std::string(bucketed.relay ? "relay" : "bucketed") + " x" + std::to_string(bucketed.threads) +
+             " segments of " + std::to_string(bucketed.source_segment) + " and " +
+             std::to_string(bucketed.target_segment);
+    }
     std::string operator()(const Staged& staged) const {
       return "staged u" + std::to_string(staged.index_bits) + " x" + std::to_string(staged.threads) + " rows " +
              std::to_string(staged.rows_per_tile) + " of " + std::to_string(staged.period_rows) +
@@ -79,8 +84,8 @@ INSTANTIATE_TEST_SUITE_P(Floats, Strategies,
                                          Case{4, 16384, 16384, 1, 0, 90, "staged u16 x1024 rows 1 of 1 async"},
                                          Case{4, 50000, 50000, 1, 0, 90, "staged u16 x992 rows 1 of 1 async"},
                                          Case{4, 50001, 50001, 1, 0, 90, "staged u16 x1024 rows 1 of 1 async"},
-                                         Case{4, 70000, 70000, 1, 0, 90, "direct data x256"},
-                                         Case{4, 262144, 262144, 1, 0, 90, "direct data x256"}));
+                                         Case{4, 70000, 70000, 1, 0, 90, "relay x512 segments of 14000 and 14000"},
+                                         Case{4, 262144, 262144, 1, 0, 90, "relay x512 segments of 16384 and 16384"}));
 
 INSTANTIATE_TEST_SUITE_P(OtherElements, Strategies,
                          testing::Values(Case{1, 3, 3, 1, 0, 90, "staged u8 x288 rows 6144 of 16 async"},
@@ -107,14 +112,24 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{4, 1000, 10, 1, 0, 90, "staged u8 x256 rows 4 of 2"},
                     Case{4, 257, 2866, 1, 0, 90, "staged u16 x771 rows 4 of 4 async"}));
 
-INSTANTIATE_TEST_SUITE_P(Targets, Strategies,
-                         testing::Values(Case{4, 16384, 16384, 1, 0, 75, "direct u16 x256"},  // 64 KiB of shared memory
-                                         Case{4, 16384, 16384, 1, 0, 86, "staged u16 x1024 rows 1 of 1 async"},
-                                         Case{4, 28672, 28672, 1, 0, 86, "direct u16 x256"},  // 99 KiB
-                                         Case{4, 28672, 28672, 1, 0, 80, "staged u16 x1024 rows 1 of 1 async"},
-                                         Case{4, 50000, 50000, 1, 0, 80, "direct u16 x256"},  // 163 KiB
-                                         Case{4, 50000, 50000, 1, 0, 100, "staged u16 x992 rows 1 of 1 async"},
-                                         Case{4, 50000, 50000, 1, 0, 120, "direct u16 x256"}));
+INSTANTIATE_TEST_SUITE_P(
+    Targets, Strategies,
+    testing::Values(Case{4, 16384, 16384, 1, 0, 75,
+                         "bucketed x512 segments of 8192 and 8192"},  // 64 KiB of shared memory
+                    Case{4, 16384, 16384, 1, 0, 86, "staged u16 x1024 rows 1 of 1 async"},
+                    Case{4, 28672, 28672, 1, 0, 86, "bucketed x512 segments of 14336 and 14336"},  // 99 KiB
+                    Case{4, 28672, 28672, 1, 0, 80, "staged u16 x1024 rows 1 of 1 async"},
+                    Case{4, 50000, 50000, 1, 0, 80, "bucketed x512 segments of 12500 and 12500"},  // 163 KiB
+                    Case{4, 50000, 50000, 1, 0, 100, "staged u16 x992 rows 1 of 1 async"},
+                    Case{16, 70000, 70000, 1, 0, 90, "direct data x256"},
+                    Case{4, 50000, 50000, 1, 0, 120, "bucketed x512 segments of 12500 and 12500"}));
+
+/// Every output reads the first source but for the last, which reads the last.
+IndexMap one_source(std::uint64_t size) {
+  std::vector<std::uint32_t> sources(size);
+  sources.back() = static_cast<std::uint32_t>(size - 1);
+  return {std::span<const std::uint32_t>(sources), size};
+}
 
 std::string reason_for(const IndexMap& map, const PermuteShape& shape, int capability = 90) {
   return choose(block_map(map, shape), shape.typical_rows, Target::cubin(capability)).reason;
@@ -132,8 +147,11 @@ TEST(Choice, SaysWhy) {
   EXPECT_EQ(reason_for(random_map(10, 1000), {}),
             "direct: the map takes 10 of 1000 blocks of 4 bytes, so that staging whole rows reads more");
   EXPECT_EQ(reason_for(random_map(50'000, 50'000), {}, 80),
-            "direct: a row of 200000 bytes does not fit in the 166912 bytes of shared memory of a block");
-  EXPECT_EQ(reason_for(random_map(70'000, 70'000), {}),
+            "bucketed: rows of 200000 bytes, too long for the shared memory of a block, are moved in two passes over "
+            "segments of 12500 units");
+  EXPECT_EQ(reason_for(one_source(20'000), {}, 75),
+            "direct: a row of 80000 bytes does not fit in the 65536 bytes of shared memory of a block");
+  EXPECT_EQ(reason_for(one_source(70'000), {}),
             "direct, the table as module data: rows of 70000 units need more than 65536 literals in a table");
   EXPECT_EQ(reason_for(random_map(36, 36), {}),
             "staged: tiles of 128 rows of 144 bytes are read and written in 16-byte vectors and permuted in shared "

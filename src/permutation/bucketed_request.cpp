@@ -1,0 +1,51 @@
+#include "permutation/bucketed_request.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "permutation/unit_values.hpp"
+
+namespace kiln::permutation {
+
+namespace {
+
+// The template's entries.
+constexpr std::size_t k_pass1 = 0;
+constexpr std::size_t k_pass2 = 1;
+constexpr std::size_t k_relay = 2;
+
+// Rows that a block does one after another, with the same table: measured best for rows of 16 and of 64 MB.
+constexpr std::uint64_t k_rows_in_turn = 4;
+// Rows of a group that are between the passes at a time. With more the L2 cache does not hold them.
+constexpr unsigned k_ring = 2;
+
+}  // namespace
+
+PermuteRequest bucketed_request(const BlockMap& blocks, const Bucketed& bucketed) {
+  const BucketedSizes sizes(blocks, bucketed);
+  Values values = unit_values(blocks);
+  values.set("row_out", blocks.row_out_units())
+      .set("row_in", blocks.row_in_units())
+      .set("source_segment", bucketed.source_segment)
+      .set("target_segment", bucketed.target_segment)
+      .set("out_vectors", bucketed.out_vectors)
+      .set("in_vectors", bucketed.in_vectors)
+      .set("threads", bucketed.threads)
+      .set("resident", bucketed.resident);
+  PermuteRequest request{
+      Template::builtin("permute_bucketed"),
+      std::move(values),
+      bucketed_table(blocks, bucketed),
+      "bucketed",
+      {},
+      {{k_pass1, {bucketed.threads, sizes.out_shared_bytes, sizes.sources, 1, k_rows_in_turn}, true, false},
+       {k_pass2, {bucketed.threads, sizes.in_shared_bytes, sizes.targets, 1, k_rows_in_turn}, false, true}},
+      sizes.scratch_row_bytes};
+  if (bucketed.relay) {
+    request.relay = PermuteRelay{k_relay, bucketed.threads, std::max(sizes.out_shared_bytes, sizes.in_shared_bytes),
+                                 static_cast<unsigned>(sizes.sources + sizes.targets), k_ring};
+  }
+  return request;
+}
+
+}  // namespace kiln::permutation

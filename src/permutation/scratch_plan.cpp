@@ -1,0 +1,63 @@
+#include "permutation/scratch_plan.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "kiln/error.hpp"
+
+namespace kiln::permutation {
+
+namespace {
+
+constexpr std::uint64_t k_vector_bytes = 16;
+// Two launches for each so many bytes: their beginnings and ends are then short beside them.
+constexpr std::uint64_t k_busy_bytes = std::uint64_t{512} << 20;
+// Rows a group: with fewer, the blocks wait for the first row and for the last longer than the cache saves.
+constexpr std::uint64_t k_relay_rows = 4;
+
+constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) noexcept { return (value + by - 1) / by; }
+
+}  // namespace
+
+std::uint64_t ScratchPlan::counter_bytes() const noexcept {
+  constexpr std::uint64_t k_counters = 2;  // of each row in a ring
+  return divide_up(k_counters * sizeof(std::uint32_t) * groups * ring, k_vector_bytes) * k_vector_bytes;
+}
+
+std::uint64_t ScratchPlan::relay_bytes() const noexcept { return counter_bytes() + row_bytes * groups * ring; }
+
+bool ScratchPlan::relays(std::uint64_t rows, std::uint64_t bytes) const noexcept {
+  return groups > 0 && rows >= k_relay_rows * groups && bytes >= relay_bytes();
+}
+
+std::uint64_t ScratchPlan::bytes(std::uint64_t rows) const noexcept {
+  if (row_bytes == 0) {
+    return 0;
+  }
+  if (relays(rows, relay_bytes())) {
+    return relay_bytes();
+  }
+  return std::min(rows, std::max(k_busy_bytes / row_bytes, std::uint64_t{1})) * row_bytes;
+}
+
+std::uint64_t ScratchPlan::rows_at_once(std::uint64_t rows, std::uint64_t bytes) const noexcept {
+  const std::uint64_t most = std::max(bytes / row_bytes, std::uint64_t{1});
+  return divide_up(rows, divide_up(rows, most));
+}
+
+void check_scratch(const void* scratch, std::uint64_t bytes, const ScratchPlan& plan) {
+  if (scratch == nullptr) {
+    throw Error(ErrorCode::invalid_argument, "scratch is null: it must be device memory");
+  }
+  if (auto off = reinterpret_cast<std::uintptr_t>(scratch) % k_vector_bytes; off != 0) {
+    throw Error(ErrorCode::invalid_argument,
+                "scratch is " + std::to_string(off) + " bytes off: it must be aligned to 16 bytes");
+  }
+  if (bytes < plan.row_bytes) {
+    throw Error(ErrorCode::invalid_argument, "scratch has " + std::to_string(bytes) + " bytes: one row needs " +
+                                                 std::to_string(plan.row_bytes) +
+                                                 "; PermuteKernel::scratch_bytes tells how many serve best");
+  }
+}
+
+}  // namespace kiln::permutation

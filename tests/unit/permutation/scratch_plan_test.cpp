@@ -1,0 +1,67 @@
+#include "permutation/scratch_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kiln/error.hpp"
+
+namespace kiln::permutation {
+namespace {
+
+constexpr std::uint64_t k_mib = 1 << 20;
+
+TEST(ScratchPlan, NothingIsNeededWithoutRowBytes) { EXPECT_EQ(ScratchPlan{}.bytes(1000), 0U); }
+
+TEST(ScratchPlan, StepsTakeAsManyRowsAsKeepTheDeviceBusy) {
+  const ScratchPlan plan{.row_bytes = 16 * k_mib};
+  EXPECT_FALSE(plan.relays(1000, 1000 * k_mib));
+  EXPECT_EQ(plan.bytes(1), 16 * k_mib);
+  EXPECT_EQ(plan.bytes(20), 320 * k_mib);
+  EXPECT_EQ(plan.bytes(1000), 512 * k_mib);
+  EXPECT_EQ((ScratchPlan{.row_bytes = 600 * k_mib}.bytes(3)), 600 * k_mib);
+}
+
+TEST(ScratchPlan, RowsAreSharedOutEvenly) {
+  const ScratchPlan plan{.row_bytes = 1000};
+  EXPECT_EQ(plan.rows_at_once(7, 4000), 4U);
+  EXPECT_EQ(plan.rows_at_once(9, 4999), 3U);
+  EXPECT_EQ(plan.rows_at_once(9, 1000), 1U);
+  EXPECT_EQ(plan.rows_at_once(9, 100'000), 9U);
+}
+
+TEST(ScratchPlan, ARelayNeedsItsRingsAndCountersWhateverTheRows) {
+  const ScratchPlan plan{.row_bytes = k_mib, .groups = 3, .ring = 2};
+  EXPECT_EQ(plan.counter_bytes(), 48U);
+  EXPECT_EQ(plan.bytes(12), 6 * k_mib + 48);
+  EXPECT_EQ(plan.bytes(1'000'000), 6 * k_mib + 48);
+  EXPECT_TRUE(plan.relays(12, 6 * k_mib + 48));
+}
+
+TEST(ScratchPlan, StepsServeWhereARelayCannot) {
+  const ScratchPlan plan{.row_bytes = k_mib, .groups = 3, .ring = 2};
+  EXPECT_FALSE(plan.relays(11, 100 * k_mib));     // too few rows
+  EXPECT_FALSE(plan.relays(12, 6 * k_mib + 47));  // too little memory
+  EXPECT_EQ(plan.bytes(11), 11 * k_mib);
+}
+
+std::string refusal(std::uintptr_t address, std::uint64_t bytes) {
+  try {
+    check_scratch(reinterpret_cast<const void*>(address), bytes, ScratchPlan{.row_bytes = 1000});
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CheckScratch, NamesWhatIsWrong) {
+  EXPECT_EQ(refusal(32, 1000), "");
+  EXPECT_THAT(refusal(0, 1000), testing::HasSubstr("scratch is null"));
+  EXPECT_THAT(refusal(40, 1000), testing::HasSubstr("8 bytes off"));
+  EXPECT_THAT(refusal(32, 999), testing::HasSubstr("scratch has 999 bytes: one row needs 1000"));
+}
+
+}  // namespace
+}  // namespace kiln::permutation
