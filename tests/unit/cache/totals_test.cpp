@@ -128,7 +128,7 @@ TEST_F(TotalsTest, AreNotCountedWhereThereIsNoCache) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "cache"));
   put(0);
   std::filesystem::remove(file());
-  std::filesystem::permissions(folder_.path() / "cache", std::filesystem::perms(0770));
+  std::filesystem::permissions(folder_.path() / "cache", std::filesystem::perms(0777));
   {
     LayeredStore store(options());
     store.count({.misses = 1});
