@@ -18,6 +18,9 @@ struct Explanation {
   std::string field;
   std::string ours;    ///< the field's value in the request, shortened to 200 characters
   std::string theirs;  ///< and in the nearest entry
+  /// On a miss: why the request cannot be compiled here (strict mode, no compiler, a target it does not know); empty
+  /// when it can.
+  std::string obstacle;
 };
 
 }  // namespace kiln

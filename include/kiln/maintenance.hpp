@@ -31,6 +31,11 @@ struct VerifyResult {
   std::vector<Damage> damage;
 };
 
+/// Tells whether there is a cache to look at, so that it is known before anything is asked of it. A database that is not
+/// there yet is in order: it is an empty one. Throws StoreError naming a pack or user database that is there, or is named,
+/// and cannot be used, and Error{invalid_argument} when the options name no layer at all. Changes nothing.
+KILN_EXPORT void require_usable(const ServiceOptions& options);
+
 /// Looks at the user database and every pack whole: SQLite's integrity check, then each row's checksum, spec, image
 /// and names. With `repair`, bad rows of the user database are dropped; a damaged database is moved aside
 /// (`kiln.db.corrupt-1`) and made anew from the rows that can still be read; packs are never changed. A cache that does

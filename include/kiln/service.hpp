@@ -86,7 +86,8 @@ class KILN_EXPORT Service {
   /// The key of a request and the spec it is the hash of. `target` must not be native.
   std::pair<Key, std::string> key_of(const Template& tmpl, const Values& values, const Target& target) const;
 
-  /// Would this request hit, and where; if not, the nearest entry and the first field that differs.
+  /// Would this request hit, and where; if not, the nearest entry and the first field that differs, and what stands in
+  /// the way of compiling it. Compiles nothing, but opens the compiler on a miss.
   Explanation explain(const Template& tmpl, const Values& values, const Target& target) const;
 
   /// Calls `visit` for each entry that matches, until it returns false. Streams: memory does not grow with the

@@ -2,18 +2,14 @@
 
 namespace kiln::cache {
 
-void Health::degrade(std::string trouble, Clock::time_point now, std::chrono::milliseconds left_out) {
+void Health::degrade(std::string trouble, Clock::time_point now, std::chrono::seconds left_out) {
   degraded_ = true;
   retry_at_ = now + left_out;
-  note_once(trouble, "; the cache is left out for now");
-  trouble_ = std::move(trouble);
-}
-
-void Health::note_once(const std::string& trouble, const char* consequence) {
   if (trouble != last_said_) {
-    messages_.push_back(trouble + consequence);
+    messages_.push_back(trouble + "; it is left out for now");
     last_said_ = trouble;
   }
+  trouble_ = std::move(trouble);
 }
 
 void Health::recovered() noexcept {

@@ -1,6 +1,7 @@
 #include "cache/pack_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -84,6 +85,10 @@ void PackFile::finish() {
     throw StoreError(output_.string(), std::string("the pack cannot be written: ") + problem.what());
   }
   store_.reset();
+  struct stat before{};
+  if (::stat(output_.c_str(), &before) == 0 && ::chmod(aside_.c_str(), before.st_mode & 0777) != 0) {
+    fail(aside_, "give it the permissions of the pack it replaces", errno);
+  }
   sync(aside_, O_RDONLY);
   if (::rename(aside_.c_str(), output_.c_str()) != 0) {
     fail(output_, "put the pack in place", errno);

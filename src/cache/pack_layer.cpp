@@ -7,10 +7,11 @@
 
 namespace kiln::cache {
 
-OpenPack open_pack(const std::filesystem::path& file) {
+OpenPack open_pack(const std::filesystem::path& file, std::string_view remedy) {
+  const std::string then = "; " + std::string(remedy);
   Trust trust = trust_database(file, Owner::root_or_caller, ::geteuid());
   if (trust.verdict == Trust::Verdict::absent) {
-    throw StoreError(file.string(), "there is no such pack: make it with `kiln precompile`, or correct KILN_PACKS");
+    throw StoreError(file.string(), "there is no such pack" + then);
   }
   if (!trust.trusted()) {
     throw StoreError(file.string(), "the pack is not used: " + trust.reason);
@@ -20,17 +21,15 @@ OpenPack open_pack(const std::filesystem::path& file) {
     Database& database = pack.connection->store().database();
     FileHeader header = header_of_file(database);
     if (header.kind == FileHeader::Kind::empty) {
-      throw StoreError(file.string(), "is not a pack: it is empty; make it anew with `kiln precompile`");
+      throw StoreError(file.string(), "is not a pack: it is empty" + then);
     }
     if (header.kind != FileHeader::Kind::ours) {
-      throw StoreError(file.string(),
-                       "is not a usable pack: it " + header.trouble + "; make it anew with `kiln precompile`");
+      throw StoreError(file.string(), "is not a usable pack: it " + header.trouble + then);
     }
     pack.policy = read_pack_policy(database);
     return pack;
   } catch (const SqliteError& error) {
-    throw StoreError(file.string(),
-                     std::string("is not a usable pack: ") + error.what() + "; make it anew with `kiln precompile`");
+    throw StoreError(file.string(), std::string("is not a usable pack: ") + error.what() + then);
   }
 }
 
@@ -57,11 +56,6 @@ Store* PackLayer::open() {
   return &connection_->store();
 }
 
-void PackLayer::degrade(std::string trouble) {
-  ++counters_.degraded;
-  health_.degrade(std::move(trouble), Health::Clock::now());
-}
-
 /// Runs `use` on the open pack. False, and the pack is left out, when that fails.
 template <typename Use>
 bool PackLayer::attempt(Use use) {
@@ -73,9 +67,9 @@ bool PackLayer::attempt(Use use) {
     use(*store);
     return true;
   } catch (const StoreError& error) {
-    degrade(error.what());
+    health_.degrade(error.what(), Health::Clock::now());
   } catch (const std::exception& error) {
-    degrade(file_.string() + ": " + error.what());
+    health_.degrade(file_.string() + ": " + error.what(), Health::Clock::now());
   }
   connection_.reset();
   return false;
@@ -109,7 +103,10 @@ PackPolicy PackLayer::policy() {
   return policy_;
 }
 
-void PackLayer::hit(const Row&) { ++counters_.hits; }
+void PackLayer::hit(const Row&) {
+  std::lock_guard lock(mutex_);
+  ++counters_.hits;
+}
 
 void PackLayer::damaged(const Row& row) {
   Session session(mutex_, health_, log_);
@@ -140,6 +137,11 @@ void PackLayer::visit_prefix(std::string_view prefix, const std::function<bool(c
   } catch (const SqliteError& error) {
     throw StoreError(file_.string(), error.what());
   }
+}
+
+LayerCounters PackLayer::counters() {
+  std::lock_guard lock(mutex_);
+  return counters_;
 }
 
 LayerStats PackLayer::stats() {

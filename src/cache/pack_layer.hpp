@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "cache/connection.hpp"
 #include "cache/fork_guard.hpp"
@@ -24,13 +25,13 @@ class PackLayer final : public Layer {
   void damaged(const Row& row) override;
   bool query(const Query& query, const std::function<bool(const Entry&)>& visit) override;
   void visit_prefix(std::string_view prefix, const std::function<bool(const Row&)>& visit) override;
+  LayerCounters counters() override;
   LayerStats stats() override;
 
  private:
   template <typename Use>
   bool attempt(Use use);
   Store* open();
-  void degrade(std::string trouble);
 
   const std::filesystem::path file_;
   const LogCallback log_;
@@ -38,6 +39,7 @@ class PackLayer final : public Layer {
   Health health_;
   std::unique_ptr<Connection> connection_;
   PackPolicy policy_ = PackPolicy::any;
+  LayerCounters counters_;
   ForkGuard fork_guard_;
 };
 
@@ -46,8 +48,11 @@ struct OpenPack {
   PackPolicy policy = PackPolicy::any;
 };
 
-/// Opens a pack for reading. Throws StoreError naming it when it is missing, not to be trusted, not a pack, truncated
-/// or of a newer format.
-OpenPack open_pack(const std::filesystem::path& file);
+/// What to do about a pack that serves a program and cannot.
+inline constexpr std::string_view k_remedy_for_packs = "make it anew with `kiln precompile`, or correct KILN_PACKS";
+
+/// Opens a pack for reading. Throws StoreError naming it, and `remedy`, when it is missing, not to be trusted, not a
+/// pack, truncated or of a newer format.
+OpenPack open_pack(const std::filesystem::path& file, std::string_view remedy = k_remedy_for_packs);
 
 }  // namespace kiln::cache

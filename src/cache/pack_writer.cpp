@@ -73,7 +73,7 @@ std::unique_ptr<Store> begin(const std::filesystem::path& output, const std::fil
   std::filesystem::remove(beside(aside, "-journal"), error);
   OpenPack before;
   if (state_of(output)) {
-    before = open_pack(output);
+    before = open_pack(output, "it is left as it is: name another file");
   }
   std::unique_ptr<Store> store = open_aside(aside);
   create_pack_schema(store->database(), policy);

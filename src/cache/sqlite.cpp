@@ -74,6 +74,27 @@ SqliteFault fault_of(int code) noexcept {
   }
 }
 
+/// What to do about an error of the file system. What is wrong with the file's content is its user's to tell.
+const char* remedy_of(int code) noexcept {
+  switch (code & 0xFF) {
+    case SQLITE_CANTOPEN:
+      return ": check that its folder is there, and that this user may read and write both";
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return ": check that this user may write the file and its folder, and that the file system is not read-only";
+    case SQLITE_FULL:
+      return ": make room on the file system, or use a folder on another";
+    case SQLITE_IOERR:
+      return ": check the disk and the file system, or use a folder on another";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+      return ": another process holds it; try again when that has ended";
+    default:
+      return "";
+  }
+}
+
 [[noreturn]] void fail(sqlite3* database, int code) {
   std::string message = database == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database);
   int extended = database == nullptr ? code : sqlite3_extended_errcode(database);
@@ -81,7 +102,7 @@ SqliteFault fault_of(int code) noexcept {
     extended = code;
     message = sqlite3_errstr(code);
   }
-  throw SqliteError(fault_of(code), extended, message + " (SQLite " + std::to_string(extended) + ")");
+  throw SqliteError(fault_of(code), extended, message + " (SQLite " + std::to_string(extended) + ")" + remedy_of(code));
 }
 
 void check(sqlite3* database, int code) {

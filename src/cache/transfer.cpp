@@ -53,7 +53,7 @@ TransferResult write_sound_rows(Store& from, const std::filesystem::path& file) 
 
 TransferResult read_sound_rows(const std::filesystem::path& file, UserLayer& into) {
   TransferResult result;
-  const OpenPack pack = open_pack(file);
+  const OpenPack pack = open_pack(file, "name a file that `kiln export` or `kiln precompile` wrote");
   visit_sound(pack.connection->store(), file.filename().string(), file, result,
               [&](const Row& row, const Artifact& artifact) {
                 if (has_sound(into, row)) {
@@ -100,6 +100,7 @@ TransferResult export_cache(const ServiceOptions& options, const std::filesystem
   try {
     const auto connection = cache::open_user_database(options, cache::Purpose::look);
     if (connection == nullptr) {
+      // Not an empty one: it would take the place of a good export when the folder was mistyped.
       throw StoreError(database.string(), "there is no cache to export: nothing was stored so far");
     }
     require_replaceable(file);

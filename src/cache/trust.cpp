@@ -50,10 +50,15 @@ struct Place {
 
 Trust refused(std::string reason) { return {Trust::Verdict::refused, std::move(reason), {}}; }
 
-Trust failed(const char* action, const std::filesystem::path& path, int error) {
+/// Where else to go, for the user cache or a pack.
+const char* elsewhere(Owner owner) noexcept {
+  return owner == Owner::caller ? "set KILN_CACHE_DIR to a path of your own" : "use a pack in a folder of your own";
+}
+
+Trust failed(const char* action, const std::filesystem::path& path, int error, Owner owner) {
   return {Trust::Verdict::failed,
           std::string("cannot ") + action + " '" + path.string() + "': " + std::generic_category().message(error) +
-              "; set KILN_CACHE_DIR (or KILN_PACKS for a pack) to a path that can be used",
+              "; " + elsewhere(owner),
           {}};
 }
 
@@ -68,14 +73,14 @@ bool is_owner(const struct stat& status, Owner owner, uid_t uid) {
   return status.st_uid == uid || (owner == Owner::root_or_caller && status.st_uid == 0);
 }
 
-std::optional<Trust> check_owner(const Node& node, Owner owner, uid_t uid) {
+/// `used_for` is whose remedy is told.
+std::optional<Trust> check_owner(const Node& node, Owner owner, uid_t uid, Owner used_for) {
   if (is_owner(node.status, owner, uid)) {
     return std::nullopt;
   }
   return refused(describe(node) + " does not belong to user " + std::to_string(uid) +
                  (owner == Owner::root_or_caller ? " or root" : "") +
-                 ": its owner could plant code in it; chown it, or set KILN_CACHE_DIR (or KILN_PACKS for a pack) to a "
-                 "path of your own");
+                 ": its owner could plant code in it; chown it, or " + elsewhere(used_for));
 }
 
 /// Does an access control list name who else may use the file? Then the group's bits of the mode are the list's mask.
@@ -95,8 +100,8 @@ std::optional<Trust> check_not_writable(const Node& node, uid_t uid) {
 }
 
 /// A directory on the way: nobody else may rename or replace what it holds.
-std::optional<Trust> check_parent(const Node& node, uid_t uid) {
-  if (auto refusal = check_owner(node, Owner::root_or_caller, uid)) {
+std::optional<Trust> check_parent(const Node& node, uid_t uid, Owner used_for) {
+  if (auto refusal = check_owner(node, Owner::root_or_caller, uid, used_for)) {
     return refusal;
   }
   return (node.status.st_mode & S_ISVTX) != 0 ? std::nullopt : check_not_writable(node, uid);
@@ -116,13 +121,13 @@ int open_node(const Node& parent, const std::string& name, Node& node) {
 /// in it. With `make`, those that lack are made.
 class Walk {
  public:
-  Walk(uid_t uid, bool make) : uid_(uid), make_(make) {}
+  Walk(uid_t uid, bool make, Owner used_for) : uid_(uid), make_(make), used_for_(used_for) {}
 
   std::variant<Place, Trust> to(const std::filesystem::path& path) {
     std::error_code error;
     const auto absolute = std::filesystem::absolute(path, error);
     if (error) {
-      return failed("make absolute", path, error.value());
+      return failed("make absolute", path, error.value(), used_for_);
     }
     push(absolute);
     while (!pending_.empty()) {
@@ -135,7 +140,7 @@ class Walk {
     Place place;  // the path ended in "/", "." or ".."
     place.name = ".";
     if (const int code = open_node(here_, ".", place.self)) {
-      return failed("open", here_.path, code);
+      return failed("open", here_.path, code, used_for_);
     }
     place.self.path = here_.path;
     place.parent = std::move(here_);
@@ -159,12 +164,12 @@ class Walk {
     if (name == "/") {
       here_.descriptor.reset(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
       if (!here_.descriptor || ::fstat(here_.descriptor.get(), &here_.status) != 0) {
-        return failed("open", "/", errno);
+        return failed("open", "/", errno, used_for_);
       }
       here_.path = "/";
       return std::nullopt;
     }
-    if (auto refusal = check_parent(here_, uid_)) {
+    if (auto refusal = check_parent(here_, uid_, used_for_)) {
       return std::move(*refusal);
     }
     Node next;
@@ -176,7 +181,7 @@ class Walk {
       return Trust{Trust::Verdict::absent, "'" + (here_.path / name).string() + "' does not exist", {}};
     }
     if (code != 0) {
-      return failed(make_ ? "make or open" : "open", here_.path / name, code);
+      return failed(make_ ? "make or open" : "open", here_.path / name, code, used_for_);
     }
     if (S_ISLNK(next.status.st_mode)) {
       return follow(next);
@@ -185,7 +190,7 @@ class Walk {
       return Place{std::move(here_), name, std::move(next)};
     }
     if (!S_ISDIR(next.status.st_mode)) {
-      return failed("go through", next.path, ENOTDIR);
+      return failed("go through", next.path, ENOTDIR, used_for_);
     }
     here_ = std::move(next);
     return std::nullopt;
@@ -204,16 +209,16 @@ class Walk {
   }
 
   End follow(const Node& link) {
-    if (auto refusal = check_owner(link, Owner::root_or_caller, uid_)) {
+    if (auto refusal = check_owner(link, Owner::root_or_caller, uid_, used_for_)) {
       return std::move(*refusal);
     }
     std::array<char, PATH_MAX> target{};
     const auto length = ::readlinkat(link.descriptor.get(), "", target.data(), target.size());
     if (length < 0) {
-      return failed("read the link", link.path, errno);
+      return failed("read the link", link.path, errno, used_for_);
     }
     if (++links_ > k_max_links) {
-      return failed("follow", link.path, ELOOP);
+      return failed("follow", link.path, ELOOP, used_for_);
     }
     push(std::filesystem::path(std::string(target.data(), static_cast<std::size_t>(length))));
     return std::nullopt;
@@ -221,6 +226,7 @@ class Walk {
 
   uid_t uid_;
   bool make_;
+  Owner used_for_;
   int links_ = 0;
   Node here_;
   std::vector<std::string> pending_;  ///< the next component last
@@ -232,9 +238,9 @@ Trust judge_directory(const std::variant<Place, Trust>& end, Owner owner, uid_t 
   }
   const Node& self = std::get<Place>(end).self;
   if (!S_ISDIR(self.status.st_mode)) {
-    return failed("use as a directory", self.path, ENOTDIR);
+    return failed("use as a directory", self.path, ENOTDIR, owner);
   }
-  for (auto& refusal : {check_owner(self, owner, uid), check_not_writable(self, uid)}) {
+  for (auto& refusal : {check_owner(self, owner, uid, owner), check_not_writable(self, uid)}) {
     if (refusal) {
       return *refusal;
     }
@@ -246,7 +252,7 @@ std::optional<Trust> judge_file(const Node& file, Owner owner, uid_t uid) {
   if (!S_ISREG(file.status.st_mode)) {
     return refused(describe(file) + " is not a regular file: name a database file");
   }
-  if (auto refusal = check_owner(file, owner, uid)) {
+  if (auto refusal = check_owner(file, owner, uid, owner)) {
     return refusal;
   }
   return check_not_writable(file, uid);
@@ -254,9 +260,9 @@ std::optional<Trust> judge_file(const Node& file, Owner owner, uid_t uid) {
 
 std::optional<Trust> judge_database_directory(const Node& directory, Owner owner, uid_t uid) {
   if (owner == Owner::root_or_caller) {
-    return check_parent(directory, uid);
+    return check_parent(directory, uid, owner);
   }
-  if (auto refusal = check_owner(directory, owner, uid)) {
+  if (auto refusal = check_owner(directory, owner, uid, owner)) {
     return refusal;
   }
   return check_not_writable(directory, uid);
@@ -280,7 +286,7 @@ Trust judge_database(const std::variant<Place, Trust>& end, Owner owner, uid_t u
       continue;
     }
     if (code != 0) {
-      return failed("open", place.parent.path / (place.name + suffix), code);
+      return failed("open", place.parent.path / (place.name + suffix), code, owner);
     }
     if (auto refusal = judge_file(sibling, owner, uid)) {
       return *refusal;
@@ -305,24 +311,24 @@ Trust guarded(Function&& function) noexcept {
 }  // namespace
 
 Trust trust_directory(const std::filesystem::path& directory, Owner owner, uid_t uid) noexcept {
-  return guarded([&] { return judge_directory(Walk(uid, false).to(directory), owner, uid); });
+  return guarded([&] { return judge_directory(Walk(uid, false, owner).to(directory), owner, uid); });
 }
 
 Trust trust_database(const std::filesystem::path& file, Owner owner, uid_t uid) noexcept {
-  return guarded([&] { return judge_database(Walk(uid, false).to(file), owner, uid); });
+  return guarded([&] { return judge_database(Walk(uid, false, owner).to(file), owner, uid); });
 }
 
 Trust make_directory(const std::filesystem::path& directory, uid_t uid) noexcept {
-  return guarded([&] { return judge_directory(Walk(uid, true).to(directory), Owner::caller, uid); });
+  return guarded([&] { return judge_directory(Walk(uid, true, Owner::caller).to(directory), Owner::caller, uid); });
 }
 
 Trust make_database(const std::filesystem::path& file, uid_t uid) noexcept {
   return guarded([&] {
-    const Trust found = judge_database(Walk(uid, false).to(file), Owner::caller, uid);
+    const Trust found = judge_database(Walk(uid, false, Owner::caller).to(file), Owner::caller, uid);
     if (found.verdict != Trust::Verdict::absent) {
       return found;
     }
-    const Trust directory = judge_directory(Walk(uid, false).to(file.parent_path()), Owner::caller, uid);
+    const Trust directory = judge_directory(Walk(uid, false, Owner::caller).to(file.parent_path()), Owner::caller, uid);
     if (!directory.trusted()) {
       return directory;
     }
@@ -331,12 +337,12 @@ Trust make_database(const std::filesystem::path& file, uid_t uid) noexcept {
     // descriptor of it here would drop that thread's POSIX locks.
     if (::mknod(path.c_str(), S_IFREG | 0600, 0) == 0) {
       if (::chmod(path.c_str(), 0600) != 0) {
-        return failed("set the mode of", path, errno);
+        return failed("set the mode of", path, errno, Owner::caller);
       }
     } else if (errno != EEXIST) {
-      return failed("make", path, errno);
+      return failed("make", path, errno, Owner::caller);
     }
-    return judge_database(Walk(uid, false).to(path), Owner::caller, uid);
+    return judge_database(Walk(uid, false, Owner::caller).to(path), Owner::caller, uid);
   });
 }
 

@@ -45,11 +45,15 @@ void visit_one(Store& store, const RowKey& key, const RowVisitor& visit) {
 
 }  // namespace
 
+bool has_user_database(const ServiceOptions& options) noexcept {
+  return options.cache_dir && options.cache_mode != CacheMode::off;
+}
+
 std::filesystem::path user_database_file(const ServiceOptions& options) {
-  if (!options.cache_dir || options.cache_mode == CacheMode::off) {
-    throw Error(ErrorCode::invalid_argument, options.cache_dir
-                                                 ? "the cache is off: set KILN_CACHE_MODE to rw or ro"
-                                                 : "there is no cache directory: set KILN_CACHE_DIR, or HOME");
+  if (!has_user_database(options)) {
+    throw Error(ErrorCode::invalid_argument,
+                options.cache_dir ? "the cache is off: set KILN_CACHE_MODE to rw or ro"
+                                  : "there is no cache directory: set KILN_CACHE_DIR or HOME, or give --cache");
   }
   return *options.cache_dir / k_database_name;
 }

@@ -12,6 +12,9 @@
 /// The user database as maintenance sees it: opened by name, so that what goes wrong is an exception.
 namespace kiln::cache {
 
+/// Whether the options name a user cache, be it there or not.
+bool has_user_database(const ServiceOptions& options) noexcept;
+
 /// Where the user database is. Throws Error{invalid_argument} when the options name no cache.
 std::filesystem::path user_database_file(const ServiceOptions& options);
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <system_error>
 #include <utility>
@@ -6,7 +5,6 @@
 #include "cache/file_identity.hpp"
 #include "cache/pack_layer.hpp"
 #include "cache/quarantine.hpp"
-#include "cache/totals_file.hpp"
 #include "cache/transfer.hpp"
 #include "cache/user_database.hpp"
 #include "cache/user_layer.hpp"
@@ -127,16 +125,6 @@ bool move_aside_whole(const ServiceOptions& options) {
   return !state || move_aside(file, state->identity);
 }
 
-void count_repaired(const Inspection& inspection) {
-  const auto repaired = std::ranges::count_if(inspection.result.damage, [&](const Damage& damage) {
-    return damage.repaired && damage.path == inspection.path;
-  });
-  if (repaired > 0) {
-    add_totals(inspection.path.parent_path() / k_totals_name,
-               {.corrupt_dropped = static_cast<std::uint64_t>(repaired)});
-  }
-}
-
 void inspect_user(const ServiceOptions& options, bool repair, VerifyResult& result) {
   const Inspection inspection{k_user, user_database_file(options), result};
   try {
@@ -155,7 +143,6 @@ void inspect_user(const ServiceOptions& options, bool repair, VerifyResult& resu
     }
     inspection.found(std::nullopt, error.what(), repair && move_aside_whole(options));
   }
-  count_repaired(inspection);
 }
 
 }  // namespace
@@ -165,7 +152,7 @@ VerifyResult verify(const ServiceOptions& options, bool repair) {
   for (const auto& pack : options.packs) {
     inspect_pack(pack, result);
   }
-  if (options.packs.empty() || options.cache_dir) {
+  if (options.packs.empty() || has_user_database(options)) {
     inspect_user(options, repair, result);
   }
   return result;

@@ -66,6 +66,22 @@ Difference first_difference(const std::vector<cache::SpecField>& ours, const std
   return difference;
 }
 
+/// Empty when `resolve`, which asks the compiler for the target, has an answer.
+template <typename Resolve>
+std::string obstacle(bool strict, Resolve resolve) {
+  if (strict) {
+    return "strict mode: nothing is compiled";
+  }
+  try {
+    resolve();
+    return {};
+  } catch (const Error& error) {
+    return error.code() == ErrorCode::nvrtc_unavailable
+               ? "no NVRTC is found here: `kiln doctor` shows where it was looked for"
+               : error.what();
+  }
+}
+
 }  // namespace
 
 Explanation Service::explain(const Template& tmpl, const Values& values, const Target& target) const {
@@ -78,6 +94,7 @@ Explanation Service::explain(const Template& tmpl, const Values& values, const T
     explanation.layer = hit->layer;
     return explanation;
   }
+  explanation.obstacle = obstacle(state.options.strict, [&] { state.nvrtc()->resolve(request.target); });
 
   Query query;
   query.template_name = request.source.name;

@@ -162,11 +162,7 @@ Lookup Service::State::find_or_compile(const service::Request& request, Clock::t
 void Service::State::count(Outcome outcome) noexcept {
   bool memory = outcome == Outcome::memory;
   bool layer = outcome == Outcome::disk || outcome == Outcome::pack;
-  if (memory) {
-    memory_hits.fetch_add(1, std::memory_order_relaxed);
-  } else {
-    store.count(layer ? Totals{.hits = 1} : Totals{.misses = 1});
-  }
+  (memory ? counters.memory_hits : layer ? counters.hits : counters.misses).fetch_add(1, std::memory_order_relaxed);
 }
 
 Lookup Service::State::find_in_memory(const service::Request& request) {
@@ -191,8 +187,7 @@ Lookup Service::State::compile(const service::Request& request) {
   if (options.strict) {
     throw Error(ErrorCode::strict_miss, "strict mode: template " + request.source.name + " for " +
                                             request.target.text() + " (key " + request.key.text() +
-                                            ") is in none of the " + std::to_string(options.packs.size()) +
-                                            " packs nor in the cache, and compiling is not allowed: add the request "
+                                            ") is in no pack and not in the cache, and compiling is not allowed: add the request "
                                             "to the plan that the pack is made from, or unset KILN_STRICT");
   }
   if (auto failure = failures.find(request.spec)) {
@@ -208,7 +203,10 @@ Lookup Service::State::compile(const service::Request& request) {
     auto [ours, result] = cache::Lease::acquire(*options.cache_dir, request.key, wait, &waited);
     lease = std::move(ours);
     if (waited) {
-      store.count({.lease_waits = 1, .lease_timeouts = result == cache::Lease::Result::timed_out ? 1U : 0U});
+      counters.lease_waits.fetch_add(1, std::memory_order_relaxed);
+      if (result == cache::Lease::Result::timed_out) {
+        counters.lease_timeouts.fetch_add(1, std::memory_order_relaxed);
+      }
     }
     // Between our look-up and the lease another process may have finished, whether we had to wait for it or not.
     if (result == cache::Lease::Result::held || waited) {
@@ -227,7 +225,7 @@ std::shared_ptr<const Artifact> Service::State::compile_unconditionally(const se
     Artifact artifact = served == request.target
                             ? compiler->compile(request.source, served, request.arguments)
                             : compiler->compile(request.source, served, jit::compile_arguments(request.source, served));
-    store.count({.compiles = 1});
+    counters.compiles.fetch_add(1, std::memory_order_relaxed);
     artifact.key = request.key;
     artifact.spec = request.spec;
     artifact.target = request.target;
@@ -238,7 +236,7 @@ std::shared_ptr<const Artifact> Service::State::compile_unconditionally(const se
     learn_compiler(shared->compiler);
     return shared;
   } catch (const CompileError& error) {
-    store.count({.compile_failures = 1});
+    counters.compile_failures.fetch_add(1, std::memory_order_relaxed);
     failures.insert(request.spec, std::make_shared<const CompileError>(error));
     throw;
   }
