@@ -1,4 +1,5 @@
 #include "cli/common.hpp"
+#include "cli/human.hpp"
 #include "cli/json_line.hpp"
 
 namespace kiln::cli {
@@ -10,11 +11,11 @@ struct Arguments {
 };
 
 ExitCode run(const Arguments& arguments, Output& out) {
-  std::uint64_t removed = Service(service_options(arguments.common)).clear();
+  std::uint64_t removed = Service(cache_options(arguments.common, Layers::user)).clear();
   if (arguments.common.json) {
     print_json(out, {{"removed", removed}});
   } else {
-    out.line("removed " + std::to_string(removed) + (removed == 1 ? " kernel" : " kernels"));
+    out.line("removed " + human_count(removed, "kernel"));
   }
   return k_done;
 }

@@ -24,13 +24,27 @@ struct Common {
   bool json = false;
 };
 
-/// The environment's options changed by the command line's; warnings go to standard error.
+/// The environment's options changed by the command line's, with nothing logged: for commands that tell all that is
+/// wrong themselves.
+ServiceOptions plain_options(const Common& common);
+/// For commands that compile: the environment's options changed by the command line's. Warnings go to standard error;
+/// where there is no cache the command goes on from memory, and that is said once.
 ServiceOptions service_options(const Common& common);
 
-/// `--target`, any number of times.
-void add_targets(Syntax& syntax, std::vector<std::string>& targets);
-/// Throws UsageError for a malformed one.
+/// The layers that a command is about.
+enum class Layers { user, all };
+/// For commands that are about the cache itself. A cache that is not there yet is an empty one. One that cannot be used
+/// is their error, told once: so nothing is logged. Throws StoreError, or Error{invalid_argument} where there is none.
+ServiceOptions cache_options(const Common& common, Layers layers);
+
+/// `--target`, any number of times; `native` is one of them unless a named one is needed.
+void add_targets(Syntax& syntax, std::vector<std::string>& targets, bool native = true);
+/// Throws Error{invalid_argument} for a malformed one, and for native, naming what to do.
+Target parse_named_target(const std::string& text);
+/// Each once. Throws UsageError for a malformed one.
 std::vector<Target> parse_targets(const std::vector<std::string>& texts);
+/// The same target given twice is meant once.
+std::vector<Target> each_once(const std::vector<Target>& targets);
 
 /// Adds a subcommand with the arguments that every command takes. `run` is what it does.
 Syntax add_command(CLI::App& app, Command& chosen, const std::string& name, const std::string& help,

@@ -73,6 +73,9 @@ Emission plan_emission(const Arguments& arguments, std::size_t targets) {
 ExitCode run(const Arguments& arguments, Output& out) {
   Emission emission = plan_emission(arguments, parse_targets(arguments.request.targets).size());
   Template tmpl = read_template(arguments.request);
+  if (emission.output != "-" && is_same_file(emission.output, arguments.request.file)) {
+    throw UsageError("-o " + emission.output + " is the template itself: name another file");
+  }
   Values values = read_values(tmpl, arguments.request.definitions);
   if (emission.part == "source") {
     write_file(out, emission.output, to_text(instantiate(tmpl, values)));
@@ -120,7 +123,8 @@ void add_compile(CLI::App& app, Command& chosen) {
               "Write the cubin, the PTX, the instantiated source (which compiles nothing) or the compiler's log, to "
               "standard output unless -o is given")
       .text("-o", arguments->output, "FILE",
-            "File to write, whole or not at all; alone it means --emit cubin; - is standard output");
+            "File to write, whole or not at all; alone it means --emit cubin; - is standard output")
+      .output("-o");
 }
 
 }  // namespace kiln::cli

@@ -2,6 +2,9 @@
 #include <sstream>
 
 #include "cli/request.hpp"
+#include "kiln/file_trouble.hpp"
+#include "kiln/quote.hpp"
+#include "kiln/service.hpp"
 #include "kiln/text_file.hpp"
 #include "kiln/value_text.hpp"
 
@@ -50,11 +53,18 @@ void add_compile_arguments(Syntax& syntax, CompileArguments& arguments) {
       .repeated("--entry", arguments.entries, "NAME",
                 "Kernel as a C++ name expression, instead of those the template declares; may be repeated")
       .repeated("--option", arguments.options, "O",
-                "Further NVRTC option, as --option=--use_fast_math; may be repeated");
+                "Further NVRTC option, as --option=--use_fast_math; may be repeated")
+      .path("template")
+      .path("-I");
   add_targets(syntax, arguments.targets);
 }
 
 Template read_template(const CompileArguments& arguments) {
+  for (const std::string& folder : arguments.include_dirs) {
+    if (!std::filesystem::is_directory(folder)) {
+      throw Error(ErrorCode::file_unreadable, "-I " + quote_path(folder) + ": there is no such folder");
+    }
+  }
   TemplateOptions options;
   options.include_dirs.assign(arguments.include_dirs.begin(), arguments.include_dirs.end());
   options.entries = arguments.entries;
@@ -67,19 +77,20 @@ Values read_values(const Template& tmpl, const std::vector<std::string>& definit
   for (const std::string& definition : definitions) {
     std::size_t equals = definition.find('=');
     if (equals == std::string::npos || equals == 0) {
-      throw UsageError("-D " + definition + ": NAME=VALUE is wanted, for example -D n=36");
+      throw UsageError("-D " + quote(definition) + ": NAME=VALUE is wanted, for example -D n=36");
     }
     std::string name = definition.substr(0, equals);
     auto parameter = std::ranges::find(tmpl.parameters(), name, &Parameter::name);
     if (parameter == tmpl.parameters().end()) {
-      throw UsageError("-D " + name + ": template " + tmpl.name() + " has no such parameter; " + names_of(tmpl));
+      throw UsageError("-D " + quote(name) + ": template " + tmpl.name() + " has no such parameter; " + names_of(tmpl));
     }
     if (values.find(name) != nullptr) {
       throw UsageError("-D " + name + " is given twice");
     }
     values.set(name, read_value(tmpl, *parameter, definition.substr(equals + 1)));
   }
-  as_usage([&] { return instantiate(tmpl, values); });
+  // Whatever the target is, the values and the options are right or wrong; nothing is opened to tell.
+  as_usage([&] { return Service(ServiceOptions{}).key_of(tmpl, values, Target::parse("sm_90")); });
   return values;
 }
 

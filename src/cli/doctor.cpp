@@ -41,7 +41,7 @@ bool is_in_order(const Finding& finding) {
 }
 
 ExitCode run(const Arguments& arguments, Output& out) {
-  std::vector<Finding> findings = diagnose(service_options(arguments.common));
+  std::vector<Finding> findings = diagnose(plain_options(arguments.common));
   for (const Finding& finding : findings) {
     if (arguments.common.json) {
       print_json(out, {{"name", finding.name},

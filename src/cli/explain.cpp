@@ -36,6 +36,9 @@ void explain(const Common& common, const Service& service, const Template& tmpl,
     if (!choice.empty()) {
       out.line("            " + choice);
     }
+    if (!explanation.obstacle.empty()) {
+      out.line("            cannot be compiled here: " + explanation.obstacle);
+    }
     return;
   }
   Json json = to_json(service.find(tmpl, values, target), explanation.key, target);
@@ -46,6 +49,7 @@ void explain(const Common& common, const Service& service, const Template& tmpl,
   json["field"] = differs ? Json(explanation.field) : Json(nullptr);
   json["ours"] = differs ? Json(explanation.ours) : Json(nullptr);
   json["theirs"] = differs ? Json(explanation.theirs) : Json(nullptr);
+  json["obstacle"] = explanation.obstacle.empty() ? Json(nullptr) : Json(explanation.obstacle);
   if (!choice.empty()) {
     json["choice"] = choice;
   }
@@ -56,9 +60,9 @@ ExitCode run_permute(const PermuteQuestion& question, Output& out) {
   PermuteShape shape = read_shape(question.request);
   std::vector<Target> targets = choose_targets(question.request.targets);
   IndexMap map = read_map(question.request);
-  Service service(service_options(question.common));
+  Service service(cache_options(question.common, Layers::all));
   for (const Target& target : targets) {
-    PermuteRequest request = plan_permute(map, shape, target);
+    PermuteRequest request = plan(map, shape, target);
     explain(question.common, service, request.tmpl, request.values, target, request.reason, out);
   }
   return k_done;
@@ -68,7 +72,7 @@ ExitCode run_compile(const CompileQuestion& question, Output& out) {
   std::vector<Target> targets = choose_targets(question.request.targets);
   Template tmpl = read_template(question.request);
   Values values = read_values(tmpl, question.request.definitions);
-  Service service(service_options(question.common));
+  Service service(cache_options(question.common, Layers::all));
   for (const Target& target : targets) {
     explain(question.common, service, tmpl, values, target, {}, out);
   }

@@ -5,10 +5,13 @@
 #include <chrono>
 #include <cstdio>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "cli/exit_code.hpp"
+#include "kiln/quote.hpp"
+#include "kiln/service_options.hpp"
 
 namespace kiln::cli {
 
@@ -37,7 +40,7 @@ std::uint64_t parse_with_unit(const std::string& text, std::span<const Unit> uni
       }
     }
   }
-  throw UsageError("'" + text + "' is not " + wanted);
+  throw UsageError(quote(text) + " is not " + wanted);
 }
 
 }  // namespace
@@ -62,6 +65,10 @@ std::string human_ms(double milliseconds) {
   return one_decimal(milliseconds) + " ms";
 }
 
+std::string human_count(std::uint64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 std::string human_date(std::int64_t seconds_since_epoch) {
   std::chrono::sys_seconds time{std::chrono::seconds(seconds_since_epoch)};
   std::chrono::year_month_day date(std::chrono::floor<std::chrono::days>(time));
@@ -72,18 +79,11 @@ std::string human_date(std::int64_t seconds_since_epoch) {
 }
 
 std::uint64_t parse_bytes(const std::string& text) {
-  constexpr std::array k_units{
-      Unit{"", 1},
-      Unit{"K", 1 << 10},
-      Unit{"KiB", 1 << 10},
-      Unit{"M", 1 << 20},
-      Unit{"MiB", 1 << 20},
-      Unit{"G", 1 << 30},
-      Unit{"GiB", 1 << 30},
-      Unit{"T", std::uint64_t{1} << 40},
-      Unit{"TiB", std::uint64_t{1} << 40},
-  };
-  return parse_with_unit(text, k_units, "a size: write bytes, or a number with K, M, G or T, for example 512M");
+  std::optional<std::uint64_t> size = parse_size(text);
+  if (!size) {
+    throw UsageError(quote(text) + " is not a size: write bytes, or a number with K, M, G or T, for example 512M");
+  }
+  return *size;
 }
 
 std::int64_t parse_duration(const std::string& text) {

@@ -1,15 +1,22 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 
 #include "cli/common.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln::cli {
 
 namespace {
 
+/// Of CLI11, which repeats values as they are.
+constexpr std::size_t k_longest_message = 1000;
+
 ExitCode complain(ExitCode code, const std::string& message) {
-  std::cerr << "kiln: " + message + "\n";
+  std::string text = printable(message);
+  text.erase(text.find_last_not_of('\n') + 1);  // a compiler's log ends in one
+  std::cerr << "kiln: " + text + "\n";
   return code;
 }
 
@@ -44,13 +51,37 @@ ExitCode report(const CLI::App& app, const CLI::ParseError& error) {
     });
   }
   if (std::vector<std::string> rest = app.remaining(); app.get_subcommands().empty() && !rest.empty()) {
-    return complain(k_usage, "there is no command '" + rest.front() + "' (see kiln --help)");
+    return complain(k_usage, "there is no command " + quote(rest.front()) + " (see kiln --help)");
   }
   std::string command = "kiln";
-  for (const CLI::App* chosen : app.get_subcommands()) {
+  for (const CLI::App* chosen = &app; !chosen->get_subcommands().empty();) {
+    chosen = chosen->get_subcommands().front();
     command += " " + chosen->get_name();
   }
-  return complain(k_usage, std::string(error.what()) + " (see " + command + " --help)");
+  std::string message = error.what();
+  // A misspelt option is why another is missing, or a value is in the wrong place: it comes first.
+  std::vector<std::string> rest = app.remaining(true);
+  auto unknown = std::ranges::find_if(rest, [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
+  if (unknown != rest.end()) {
+    message = "there is no option " + one_line(unknown->substr(0, unknown->find('=')));
+  }
+  return complain(k_usage, one_line(message, k_longest_message) + " (see " + command + " --help)");
+}
+
+/// The words of the command line, last first, as CLI11 takes them. It would take the word after `--name=` for the
+/// value.
+std::vector<std::string> words_of(int count, char** arguments) {
+  std::vector<std::string> words;
+  for (int i = 1; i < count; ++i) {
+    std::string word = arguments[i];
+    bool empty_value = word.starts_with("--") && word.find('=') == word.size() - 1;
+    words.push_back(empty_value ? word.substr(0, word.size() - 1) : word);
+    if (empty_value) {
+      words.emplace_back();
+    }
+  }
+  std::ranges::reverse(words);
+  return words;
 }
 
 ExitCode run(int count, char** arguments) {
@@ -65,7 +96,7 @@ ExitCode run(int count, char** arguments) {
     add(app, chosen);
   }
   try {
-    app.parse(count, arguments);
+    app.parse(words_of(count, arguments));
   } catch (const CLI::ParseError& error) {
     return report(app, error);
   }

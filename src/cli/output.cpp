@@ -8,6 +8,9 @@
 #include <csignal>
 #include <cstring>
 
+#include "cli/interruption.hpp"
+#include "kiln/file_trouble.hpp"
+
 namespace kiln::cli {
 
 namespace {
@@ -30,7 +33,34 @@ bool write_all(int descriptor, std::string_view text) noexcept {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& file, int error) {
-  throw std::runtime_error(file.string() + " cannot be written: " + std::strerror(error));
+  throw std::runtime_error(quote_path(file) + " cannot be written: " + std::strerror(error));
+}
+
+void write_through(const std::filesystem::path& file, std::string_view content) {
+  int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
+  bool written = descriptor >= 0 && write_all(descriptor, content);
+  int error = errno;
+  ::close(descriptor);
+  if (!written) {
+    refuse(file, error);
+  }
+}
+
+void replace(const std::filesystem::path& file, std::string_view content, mode_t mode) {
+  std::string aside = file.string() + ".XXXXXX";
+  int descriptor = ::mkstemp(aside.data());
+  if (descriptor < 0) {
+    refuse(file, errno);
+  }
+  TidyOnSignal tidy({aside});
+  bool written = write_all(descriptor, content) && ::fchmod(descriptor, mode) == 0;
+  int error = errno;
+  ::close(descriptor);
+  if (!written || ::rename(aside.c_str(), file.c_str()) != 0) {
+    error = written ? errno : error;
+    ::unlink(aside.c_str());
+    refuse(file, error);
+  }
 }
 
 }  // namespace
@@ -68,6 +98,27 @@ void prepare_standard_streams() noexcept {
 
 bool is_terminal(int descriptor) noexcept { return ::isatty(descriptor) == 1; }
 
+std::filesystem::path through_links(const std::filesystem::path& file) {
+  constexpr int k_most_links = 40;  // as the kernel's own limit
+  std::filesystem::path end = file;
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(end, error)); ++links) {
+    std::filesystem::path target = links < k_most_links ? std::filesystem::read_symlink(end, error) : "";
+    if (target.empty()) {
+      refuse(file, error ? error.value() : ELOOP);
+    }
+    end = end.parent_path() / target;
+  }
+  return end;
+}
+
+std::filesystem::path unfinished_pack(const std::filesystem::path& file) { return file.string() + ".new"; }
+
+bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
+  std::error_code error;
+  return std::filesystem::equivalent(one, other, error) && !error;
+}
+
 void write_file(Output& out, const std::filesystem::path& file, std::string_view content) {
   if (file == "-") {
     out.write(content);
@@ -75,31 +126,15 @@ void write_file(Output& out, const std::filesystem::path& file, std::string_view
     return;
   }
   // A device or a pipe is written to; only a regular file can be replaced.
-  if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) {
-    int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
-    bool written = descriptor >= 0 && write_all(descriptor, content);
-    int error = errno;
-    ::close(descriptor);
-    if (!written) {
-      refuse(file, error);
-    }
+  struct stat before{};
+  bool exists = ::stat(file.c_str(), &before) == 0;
+  if (exists && !S_ISREG(before.st_mode)) {
+    write_through(file, content);
     return;
-  }
-  std::string aside = file.string() + ".XXXXXX";
-  int descriptor = ::mkstemp(aside.data());
-  if (descriptor < 0) {
-    refuse(file, errno);
   }
   mode_t mask = ::umask(0);
   ::umask(mask);
-  bool written = write_all(descriptor, content) && ::fchmod(descriptor, 0666 & ~mask) == 0;
-  int error = errno;
-  ::close(descriptor);
-  if (!written || ::rename(aside.c_str(), file.c_str()) != 0) {
-    error = written ? errno : error;
-    ::unlink(aside.c_str());
-    refuse(file, error);
-  }
+  replace(through_links(file), content, exists ? before.st_mode & 0777 : 0666 & ~mask);
 }
 
 }  // namespace kiln::cli

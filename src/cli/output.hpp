@@ -36,8 +36,17 @@ void prepare_standard_streams() noexcept;
 
 bool is_terminal(int descriptor) noexcept;
 
-/// Writes a file whole: aside, then in place of what was there. "-" is standard output. Throws std::runtime_error
-/// naming the file.
+/// Where a file is really written: the end of the symbolic links at `file`, which stay. Throws std::runtime_error for
+/// links that lead in a circle.
+std::filesystem::path through_links(const std::filesystem::path& file);
+/// Whether both are there and are one file.
+bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other);
+
+/// Where a pack for `file` is put together, by name: FILE.new. It is worth nothing when the program is stopped.
+std::filesystem::path unfinished_pack(const std::filesystem::path& file);
+
+/// Writes a file whole: aside, then in place of what was there, whose permissions it keeps. "-" is standard output.
+/// Throws std::runtime_error naming the file.
 void write_file(Output& out, const std::filesystem::path& file, std::string_view content);
 
 }  // namespace kiln::cli

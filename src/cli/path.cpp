@@ -22,20 +22,16 @@ const char* name_of(CacheMode mode) {
 }
 
 ExitCode run(const Arguments& arguments, Output& out) {
-  ServiceOptions options = service_options(arguments.common);
+  ServiceOptions options = cache_options(arguments.common, Layers::user);
   if (arguments.common.json) {
     Json packs = Json::array();
     for (const std::filesystem::path& pack : options.packs) {
       packs.push_back(pack.string());
     }
-    print_json(out, {{"path", options.cache_dir ? Json(options.cache_dir->string()) : Json(nullptr)},
-                     {"mode", name_of(options.cache_mode)},
-                     {"packs", std::move(packs)}});
+    print_json(
+        out,
+        {{"path", options.cache_dir->string()}, {"mode", name_of(options.cache_mode)}, {"packs", std::move(packs)}});
     return k_done;
-  }
-  if (!options.cache_dir) {
-    throw Error(ErrorCode::store_failed,
-                "there is no cache directory, kernels are kept in memory only: set KILN_CACHE_DIR or HOME");
   }
   out.line(options.cache_dir->string());
   return k_done;

@@ -71,7 +71,7 @@ class Run {
 
  private:
   void run(const Target& target) {
-    PermuteRequest request = plan_permute(map_, shape_, target);
+    PermuteRequest request = plan(map_, shape_, target);
     Lookup found = service_.find_or_compile(request.tmpl, request.values, target);
     std::uint64_t rows = arguments_.request.rows.value_or(PermuteCheck::default_rows(map_, shape_));
     Verified verified = Verified::no;

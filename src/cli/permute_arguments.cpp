@@ -1,7 +1,23 @@
+#include <filesystem>
+#include <limits>
+#include <string_view>
+
 #include "cli/request.hpp"
 #include "kiln/dtype.hpp"
+#include "kiln/quote.hpp"
 
 namespace kiln::cli {
+
+namespace {
+
+/// As PermuteKernel takes.
+constexpr std::uint64_t k_most_rows = std::uint64_t{1} << 40;
+/// Of a row.
+constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 48;
+constexpr std::uint64_t k_most_positions = std::numeric_limits<std::uint32_t>::max();
+constexpr std::string_view k_forms = "a list is written 2,1,0 or [2, 1, 0], all else is the name of a file";
+
+}  // namespace
 
 void add_permute_arguments(Syntax& syntax, PermuteArguments& arguments) {
   std::string names;
@@ -12,29 +28,46 @@ void add_permute_arguments(Syntax& syntax, PermuteArguments& arguments) {
       .required("--indices", arguments.indices, "FILE|LIST",
                 "The map: output position j takes source LIST[j]. A list such as 2,1,0, or a file with one")
       .text("--dtype", arguments.dtype, "T", "Element type: " + names)
-      .number("--inner", arguments.inner, "N", "Elements that move together; default: 1", 1)
-      .number("--source-size", arguments.source_size, "N", "Source positions; default: the largest index + 1", 1)
+      .number("--inner", arguments.inner, "N", "Elements that move together; default: 1", 1, k_most_bytes)
+      .number("--source-size", arguments.source_size, "N", "Source positions; default: the largest index + 1", 1,
+              k_most_positions)
       .number(
           "--rows", arguments.rows, "B",
           "Rows of one launch: decides the kernel, and how many rows are verified. Default: a kernel for many rows, "
-          "verified with 1024, or what makes a million elements");
+          "verified with 1024, or what makes a million elements",
+          0, k_most_rows)
+      .check("--dtype", dtype_bytes);
   add_targets(syntax, arguments.targets);
 }
 
 IndexMap read_map(const PermuteArguments& arguments) {
   std::uint64_t source_size = arguments.source_size.value_or(0);
+  const std::string& text = arguments.indices;
   // What can only be a list is one; ./36 is a file.
-  bool is_list = arguments.indices.find_first_not_of("0123456789-+,[] \t\n") == std::string::npos;
-  return is_list ? IndexMap::parse(arguments.indices, "--indices", source_size)
-                 : IndexMap::read(arguments.indices, source_size);
+  bool is_list = text.find_first_not_of("0123456789-+,[] \t\n") == std::string::npos;
+  if (!is_list && std::filesystem::exists(text)) {
+    return IndexMap::read(text, source_size);
+  }
+  if (!is_list && text.find_first_of(",[ \t\n") == std::string::npos) {
+    throw Error(ErrorCode::file_unreadable, "--indices: there is no file " + quote(text) + ": " + std::string(k_forms));
+  }
+  try {
+    return IndexMap::parse(text, "--indices", source_size);
+  } catch (const Error& error) {
+    throw UsageError(std::string(error.what()) + "; " + std::string(k_forms));
+  }
 }
 
 PermuteShape read_shape(const PermuteArguments& arguments) {
   PermuteShape shape;
-  shape.element_bytes = as_usage([&] { return dtype_bytes(arguments.dtype); });
+  shape.element_bytes = dtype_bytes(arguments.dtype);
   shape.inner = arguments.inner.value_or(1);
   shape.typical_rows = arguments.rows.value_or(0);
   return shape;
+}
+
+PermuteRequest plan(const IndexMap& map, const PermuteShape& shape, const Target& target) {
+  return as_usage([&] { return plan_permute(map, shape, target); });
 }
 
 }  // namespace kiln::cli

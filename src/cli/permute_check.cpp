@@ -50,8 +50,10 @@ PermuteCheck::PermuteCheck(const IndexMap& map, const PermuteShape& shape, std::
     : rows_(rows), row_elements_(map.size() * shape.inner), element_bytes_(shape.element_bytes) {
   double needed = tensor_bytes(map.source_size(), shape, rows) + 2 * tensor_bytes(map.size(), shape, rows);
   if (needed > static_cast<double>(k_most_bytes)) {
-    throw UsageError("verifying " + std::to_string(rows) + " rows takes more than " + human_bytes(k_most_bytes) +
-                     " of memory: give fewer --rows");
+    bool one_row = rows <= 1;
+    throw UsageError("verifying " + (one_row ? "one row" : std::to_string(rows) + " rows") + " takes more than " +
+                     human_bytes(k_most_bytes) + " of memory: give " +
+                     (one_row ? "a smaller --inner or --source-size, or a shorter map" : "fewer --rows"));
   }
   std::size_t unit = shape.inner * shape.element_bytes;
   x_ = random_bytes(rows * map.source_size() * unit);

@@ -1,11 +1,11 @@
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <optional>
 
 #include "cli/common.hpp"
+#include "cli/interruption.hpp"
 #include "cli/json_line.hpp"
 #include "kiln/plan.hpp"
 
@@ -81,22 +81,26 @@ void print(const PrecompileResult& result, const Arguments& arguments, Output& o
                    {"failures", std::move(failures)}});
 }
 
+std::string how_to_go_on(const std::filesystem::path& output) {
+  std::string partial = output.string() + ".partial";
+  std::error_code error;
+  return std::filesystem::exists(partial, error)
+             ? "what was compiled is kept in " + partial + ": the same command goes on from there"
+             : "nothing was compiled so far";
+}
+
 ExitCode run(const Arguments& arguments, Output& out) {
   PrecompileOptions options;
   options.targets = parse_targets(arguments.targets);
-  for (const Target& target : options.targets) {
-    if (target.is_native()) {
-      throw UsageError("--target native: a pack is made without a GPU; name the architecture, for example sm_90");
-    }
-  }
   Plan plan = Plan::read(arguments.plan, options.targets);
-  options.output = arguments.output;
-  options.jobs = static_cast<unsigned>(std::min<std::uint64_t>(arguments.jobs.value_or(0), k_most_jobs));
-  options.nvrtc = service_options(arguments.common).nvrtc;
+  options.output = through_links(arguments.output);
+  options.jobs = static_cast<unsigned>(arguments.jobs.value_or(0));
+  options.nvrtc = plain_options(arguments.common).nvrtc;
   ProgressDisplay display(is_terminal(STDERR_FILENO));
   if (!arguments.common.json) {
     options.progress = [&](const PrecompileProgress& progress) { display.show(progress); };
   }
+  TidyOnSignal tidy({unfinished_pack(options.output)}, [&] { return "stopped; " + how_to_go_on(options.output); });
   PrecompileResult result = precompile(plan, options);
   print(result, arguments, out);
   return result.failures.empty() ? k_done : k_failed;
@@ -113,8 +117,10 @@ void add_precompile(CLI::App& app, Command& chosen) {
       run);
   syntax.required("plan", arguments->plan, "PLAN.json", "What to compile (docs/plan-format.md)")
       .required("-o", arguments->output, "FILE.kilnpack", "The pack: made, or added to if it is there")
-      .number("-j", arguments->jobs, "N", "Compiles at a time; default: the CPUs this process may use", 1);
-  add_targets(syntax, arguments->targets);
+      .number("-j", arguments->jobs, "N", "Compiles at a time; default: the CPUs this process may use", 1, k_most_jobs)
+      .path("plan")
+      .pack("-o");
+  add_targets(syntax, arguments->targets, false);
 }
 
 }  // namespace kiln::cli

@@ -4,6 +4,7 @@
 
 #include "cli/common.hpp"
 #include "cli/entry.hpp"
+#include "cli/key_prefix.hpp"
 
 namespace kiln::cli {
 
@@ -35,16 +36,13 @@ ExitCode run(const Arguments& arguments, Output& out) {
     query.template_name = arguments.template_name;
   }
   if (!arguments.target.empty()) {
-    query.target = parse_targets({arguments.target}).front();
-    if (query.target->is_native()) {
-      throw UsageError("--target native: entries have an architecture; name it, for example sm_90");
-    }
+    query.target = parse_named_target(arguments.target);
   }
   query.key_prefix = arguments.key;
   query.order = orders().at(arguments.sort);
   query.limit = arguments.limit.value_or(0);
   EntryPrinter printer(out, arguments.common.json);
-  Service(service_options(arguments.common)).query(query, [&](const Entry& entry) {
+  Service(cache_options(arguments.common, Layers::all)).query(query, [&](const Entry& entry) {
     printer.add(entry);
     return true;
   });
@@ -71,7 +69,9 @@ void add_query(CLI::App& app, Command& chosen) {
       .text("--target", arguments->target, "T", "Only for this target")
       .text("--key", arguments->key, "PREFIX", "Only keys that begin with these hex digits")
       .choice("--sort", arguments->sort, columns, "Newest or largest first; names and keys ascending")
-      .number("--limit", arguments->limit, "N", "At most so many; 0, the default: all");
+      .number("--limit", arguments->limit, "N", "At most so many; 0, the default: all")
+      .check("--target", parse_named_target)
+      .check("--key", check_key_prefix);
 }
 
 }  // namespace kiln::cli

@@ -23,9 +23,11 @@ struct PermuteArguments {
 };
 
 void add_permute_arguments(Syntax& syntax, PermuteArguments& arguments);
+/// A list that is wrong is a UsageError; a file's content is not.
 IndexMap read_map(const PermuteArguments& arguments);
-/// Throws UsageError for an unknown dtype.
 PermuteShape read_shape(const PermuteArguments& arguments);
+/// Throws UsageError for a shape that no kernel can have: its rows are too long.
+PermuteRequest plan(const IndexMap& map, const PermuteShape& shape, const Target& target);
 
 /// What `compile` and `explain compile` ask for.
 struct CompileArguments {
@@ -40,7 +42,7 @@ struct CompileArguments {
 void add_compile_arguments(Syntax& syntax, CompileArguments& arguments);
 Template read_template(const CompileArguments& arguments);
 /// The values given with -D, read as the template declares them and checked: a name that is unknown or missing, and a
-/// value that does not fit, are UsageErrors.
+/// value that does not fit, are UsageErrors, as are compiler options that Kiln keeps for itself.
 Values read_values(const Template& tmpl, const std::vector<std::string>& definitions);
 
 /// The fields that `permute`, `compile` and `explain` print for each target.

@@ -5,6 +5,7 @@
 #include "cli/common.hpp"
 #include "cli/entry.hpp"
 #include "cli/human.hpp"
+#include "cli/key_prefix.hpp"
 #include "kiln/spec.hpp"
 
 namespace kiln::cli {
@@ -133,7 +134,7 @@ ExitCode run(const Arguments& arguments, Output& out) {
   if (arguments.cubin && arguments.output.empty() && is_terminal(STDOUT_FILENO)) {
     throw UsageError("a cubin is not for a terminal: give -o FILE");
   }
-  std::optional<Artifact> artifact = Service(service_options(arguments.common)).show(arguments.key);
+  std::optional<Artifact> artifact = Service(cache_options(arguments.common, Layers::all)).show(arguments.key);
   if (!artifact) {
     throw std::runtime_error("no cached kernel has a key that begins with " + arguments.key +
                              ": `kiln query` lists them");
@@ -164,7 +165,9 @@ void add_show(CLI::App& app, Command& chosen) {
       .flag("--log", arguments->log, "The compiler's log")
       .flag("--cubin", arguments->cubin, "The image")
       .exclusive({"--spec", "--source", "--ptx", "--log", "--cubin"})
-      .text("-o", arguments->output, "FILE", "File to write instead of standard output");
+      .text("-o", arguments->output, "FILE", "File to write instead of standard output, which is -")
+      .check("key", check_key_prefix)
+      .output("-o");
 }
 
 }  // namespace kiln::cli

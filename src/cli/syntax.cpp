@@ -2,7 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <exception>
+#include <string_view>
 #include <system_error>
+#include <utility>
+
+#include "kiln/quote.hpp"
 
 namespace kiln::cli {
 
@@ -12,6 +17,16 @@ namespace {
 CLI::Validator not_empty() {
   return {[](std::string& text) { return text.empty() ? std::string("it is empty: give a value") : std::string(); },
           ""};
+}
+
+/// What is wrong with a path. An option in its place means that the value was forgotten, or was an empty variable.
+std::string problem_of_path(const std::string& text, std::string_view problem_of_dash) {
+  if (text == "-") {
+    return problem_of_dash.empty() ? "" : std::string(problem_of_dash) + "; a file of that name is written ./-";
+  }
+  return text.starts_with('-')
+             ? "its value is missing before " + quote(text) + "; a file of that name is written with ./ before it"
+             : "";
 }
 
 }  // namespace
@@ -33,13 +48,16 @@ Syntax& Syntax::required(const std::string& name, std::string& value, const std:
 }
 
 Syntax& Syntax::number(const std::string& name, std::optional<std::uint64_t>& value, const std::string& type,
-                       const std::string& help, std::uint64_t least) {
+                       const std::string& help, std::uint64_t least, std::uint64_t most) {
   // CLI11's own conversion takes -1 for 2^64 - 1.
-  auto read = [&value, name, least](const std::string& text) {
+  std::string range = most == std::numeric_limits<std::uint64_t>::max()
+                          ? "of at least " + std::to_string(least)
+                          : "from " + std::to_string(least) + " to " + std::to_string(most);
+  auto read = [&value, name, least, most, range](const std::string& text) {
     std::uint64_t number = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number < least) {
-      throw CLI::ValidationError(name, "an integer of at least " + std::to_string(least) + " is wanted, not " + text);
+    if (error != std::errc() || end != text.data() + text.size() || number < least || number > most) {
+      throw CLI::ValidationError(name, "an integer " + range + " is wanted, not " + quote(text));
     }
     value = number;
   };
@@ -55,13 +73,46 @@ Syntax& Syntax::choice(const std::string& name, std::string& value, const std::v
 
 Syntax& Syntax::repeated(const std::string& name, std::vector<std::string>& values, const std::string& type,
                          const std::string& help) {
-  app_->add_option(name, values, help)->type_name(type)->allow_extra_args(false);
+  app_->add_option(name, values, help)->type_name(type)->check(not_empty())->allow_extra_args(false);
   return *this;
 }
 
 Syntax& Syntax::rest(const std::string& name, std::vector<std::string>& values, const std::string& type,
                      const std::string& help) {
   app_->add_option(name, values, help)->type_name(type)->check(not_empty())->required();
+  return *this;
+}
+
+Syntax& Syntax::check(const std::string& name, std::function<void(const std::string&)> parse) {
+  auto problem = [parse = std::move(parse)](std::string& text) {
+    try {
+      parse(text);
+      return std::string();
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+  };
+  app_->get_option(name)->check(CLI::Validator(problem, ""));
+  return *this;
+}
+
+Syntax& Syntax::path(const std::string& name) {
+  auto problem = [](std::string& text) { return problem_of_path(text, "standard input is not read: name a file"); };
+  app_->get_option(name)->check(CLI::Validator(problem, ""));
+  return *this;
+}
+
+Syntax& Syntax::output(const std::string& name) {
+  auto problem = [](std::string& text) { return problem_of_path(text, ""); };
+  app_->get_option(name)->check(CLI::Validator(problem, ""));
+  return *this;
+}
+
+Syntax& Syntax::pack(const std::string& name) {
+  auto problem = [](std::string& text) {
+    return problem_of_path(text, "a pack is a database, which is not for standard output: name a file");
+  };
+  app_->get_option(name)->check(CLI::Validator(problem, ""));
   return *this;
 }
 

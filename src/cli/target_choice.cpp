@@ -35,7 +35,7 @@ std::vector<Target> choose_targets(const std::vector<std::string>& texts, const 
                 "there is no GPU here to tell the architecture: name it with --target, for example --target sm_90");
   }
   std::ranges::replace_if(targets, &Target::is_native, device->target());
-  return targets.empty() ? std::vector<Target>{device->target()} : targets;
+  return targets.empty() ? std::vector<Target>{device->target()} : each_once(targets);
 }
 
 std::vector<Target> choose_targets(const std::vector<std::string>& texts) {

@@ -1,6 +1,8 @@
 // `export` and `import`: two directions of one thing.
 #include "cli/common.hpp"
 #include "cli/damage.hpp"
+#include "cli/human.hpp"
+#include "cli/interruption.hpp"
 
 namespace kiln::cli {
 
@@ -21,19 +23,22 @@ ExitCode report(const TransferResult& result, const Common& common, const std::s
     print_json(out, {{"entries", result.entries}, {"present", result.present}, {"damage", to_json(result.damage)}});
   } else {
     print(result.damage, out);
-    out.line(done + " " + std::to_string(result.entries) + " kernels, " + std::to_string(result.present) +
+    out.line(done + " " + human_count(result.entries, "kernel") + ", " + std::to_string(result.present) +
              " present, left out " + std::to_string(result.damage.size()) + " damaged");
   }
   return result.damage.empty() ? k_done : k_failed;
 }
 
 ExitCode run_export(const ExportArguments& arguments, Output& out) {
-  return report(export_cache(service_options(arguments.common), arguments.file), arguments.common, "exported", out);
+  std::filesystem::path file = through_links(arguments.file);
+  TidyOnSignal tidy({unfinished_pack(file)});
+  TransferResult result = export_cache(cache_options(arguments.common, Layers::user), file);
+  return report(result, arguments.common, "exported", out);
 }
 
 ExitCode run_import(const ImportArguments& arguments, Output& out) {
   std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
-  return report(import_cache(service_options(arguments.common), files), arguments.common, "imported", out);
+  return report(import_cache(cache_options(arguments.common, Layers::user), files), arguments.common, "imported", out);
 }
 
 }  // namespace
@@ -44,14 +49,15 @@ void add_export(CLI::App& app, Command& chosen) {
       "  kiln export kernels.kilnpack\n"
       "The same kernels give the same bytes.\n",
       run_export);
-  syntax.required("file", arguments->file, "FILE", "The file; a pack that is there is replaced, nothing else");
+  syntax.required("file", arguments->file, "FILE", "The file; a pack that is there is replaced, nothing else")
+      .pack("file");
 }
 
 void add_import(CLI::App& app, Command& chosen) {
   auto [syntax, arguments] = add_command<ImportArguments>(
       app, chosen, "import", "Add the kernels of exports and packs to the user cache, each verified",
       "  kiln import one.kilnpack two.kilnpack\n", run_import);
-  syntax.rest("files", arguments->files, "FILE", "Exports or packs");
+  syntax.rest("files", arguments->files, "FILE", "Exports or packs").path("files");
 }
 
 }  // namespace kiln::cli

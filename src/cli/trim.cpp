@@ -26,7 +26,7 @@ ExitCode run(const Arguments& arguments, Output& out) {
     throw UsageError("nothing says what to remove: give --max-size, --unused-for or both (see kiln trim --help)");
   }
   trim_options.dry_run = arguments.dry_run;
-  TrimResult result = trim(service_options(arguments.common), trim_options);
+  TrimResult result = trim(cache_options(arguments.common, Layers::user), trim_options);
   if (arguments.common.json) {
     Json removed = Json::array();
     for (const Entry& entry : result.removed) {
@@ -45,8 +45,8 @@ ExitCode run(const Arguments& arguments, Output& out) {
     }
     printer.finish();
   }
-  out.line((arguments.dry_run ? "would remove " : "removed ") + std::to_string(result.removed.size()) +
-           " kernels: " + human_bytes(result.bytes_before) + " to " + human_bytes(result.bytes_after));
+  out.line((arguments.dry_run ? "would remove " : "removed ") + human_count(result.removed.size(), "kernel") + ": " +
+           human_bytes(result.bytes_before) + " to " + human_bytes(result.bytes_after));
   return k_done;
 }
 
@@ -60,7 +60,9 @@ void add_trim(CLI::App& app, Command& chosen) {
                              run);
   syntax.text("--max-size", arguments->max_size, "S", "Bring the database down to this: bytes, or with K, M, G, T")
       .text("--unused-for", arguments->unused_for, "D", "Remove what was not used for so long: 12h, 30d, 4w")
-      .flag("--dry-run", arguments->dry_run, "Say what would go, and change nothing");
+      .flag("--dry-run", arguments->dry_run, "Say what would go, and change nothing")
+      .check("--max-size", parse_bytes)
+      .check("--unused-for", parse_duration);
 }
 
 }  // namespace kiln::cli

@@ -2,6 +2,7 @@
 
 #include "cli/common.hpp"
 #include "cli/damage.hpp"
+#include "cli/human.hpp"
 
 namespace kiln::cli {
 
@@ -13,12 +14,12 @@ struct Arguments {
 };
 
 ExitCode run(const Arguments& arguments, Output& out) {
-  VerifyResult result = verify(service_options(arguments.common), arguments.repair);
+  VerifyResult result = verify(plain_options(arguments.common), arguments.repair);
   if (arguments.common.json) {
     print_json(out, {{"checked", result.checked}, {"damage", to_json(result.damage)}});
   } else {
     print(result.damage, out);
-    out.line("checked " + std::to_string(result.checked) + " kernels, found " + std::to_string(result.damage.size()) +
+    out.line("checked " + human_count(result.checked, "kernel") + ", found " + std::to_string(result.damage.size()) +
              " damaged");
   }
   return std::ranges::all_of(result.damage, &Damage::repaired) ? k_done : k_failed;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "permutation/unit_type.hpp"
+#include "permutation/unit_values.hpp"
 
 namespace kiln::permutation {
 

@@ -1,6 +1,10 @@
 // `permute --emulate`: the generated kernel runs on the CPU.
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <csignal>
+#include <thread>
+
 #include "cli/nvrtc_program.hpp"
 
 namespace kiln::test {
@@ -50,6 +54,32 @@ TEST_F(EmulateOption, WithoutAHostCompilerExitsThree) {
   Finished finished = program_.run({"permute", "--indices", "2,1,0", "--target", "sm_90", "--emulate"});
   EXPECT_EQ(finished.code, 3);
   EXPECT_THAT(finished.err, testing::HasSubstr("/nonexistent/c++"));
+}
+
+TEST_F(EmulateOption, ASignalLeavesNoTemporaryFiles) {
+  std::filesystem::path folder = program_.home() / "temporary";
+  std::filesystem::create_directory(folder);
+  program_.set("TMPDIR", folder.string());
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    Finished stopped =
+        program_.run_and_stop({"permute", "--indices", "2,1,0", "--rows", "30000000", "--target", "sm_90", "--emulate"},
+                              signal, [&] { return !std::filesystem::is_empty(folder); });
+    EXPECT_EQ(stopped.code, -signal);
+    // It is a program of its own that removes them, once this one has ended.
+    for (int wait = 0; wait < 1000 && !std::filesystem::is_empty(folder); ++wait) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+  }
+}
+
+TEST_F(EmulateOption, LeavesNoTemporaryFiles) {
+  std::filesystem::path folder = program_.home() / "temporary";
+  std::filesystem::create_directory(folder);
+  program_.set("TMPDIR", folder.string());
+  EXPECT_EQ(program_.run({"permute", "--indices", "2,1,0", "--target", "sm_90", "--target", "sm_80", "--emulate"}).code,
+            0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
 }
 
 }  // namespace

@@ -16,24 +16,26 @@ Finished permute(const Program& program, const std::string& indices, std::vector
 }
 
 void expect_refused(const Finished& finished, std::initializer_list<std::string> named) {
-  EXPECT_EQ(finished.code, 1);
+  EXPECT_EQ(finished.code, 1) << "a file's content is no usage error";
   EXPECT_EQ(finished.out, "");
   for (const std::string& part : named) {
     EXPECT_THAT(finished.err, HasSubstr(part));
   }
 }
 
-TEST(Indices, OutOfRangeNameIndexAndBound) {
-  expect_refused(permute(Program(), "0,7,2", {"--source-size", "3"}), {"--indices:1: ", "'7'", "below 3"});
+TEST(Indices, OutOfRangeNameFileIndexAndBound) {
+  Program program;
+  expect_refused(permute(program, program.file("map.txt", "0,7,2"), {"--source-size", "3"}),
+                 {"map.txt:1: ", "'7'", "below 3"});
 }
 
 TEST(Indices, NegativeOnesAreNamed) {
-  expect_refused(permute(Program(), "0,-4,1"), {"--indices:1: ", "'-4'", "negative"});
+  Program program;
+  expect_refused(permute(program, program.file("map.txt", "0,-4,1")), {"map.txt:1: ", "'-4'", "negative"});
 }
 
-TEST(Indices, AnEmptyListOrFileIsRefused) {
+TEST(Indices, AnEmptyFileIsRefused) {
   Program program;
-  expect_refused(permute(program, "[]"), {"--indices"});
   expect_refused(permute(program, program.file("empty.json", "")), {"empty.json"});
 }
 
@@ -42,7 +44,9 @@ TEST(Indices, WhatIsNotANumberIsNamedWithFileAndLine) {
   expect_refused(permute(program, program.file("words.txt", "0\n1\ntwo\n")), {"words.txt", "3", "two"});
 }
 
-TEST(Indices, AFileThatIsMissingIsNamed) { expect_refused(permute(Program(), "missing.json"), {"missing.json"}); }
+TEST(Indices, AFileThatIsMissingIsNamedAndSoIsTheListForm) {
+  expect_refused(permute(Program(), "missing.json"), {"missing.json", "[2, 1, 0]"});
+}
 
 TEST(Indices, WithoutTargetAndGpuTheRemedyIsTold) {
   Program program;

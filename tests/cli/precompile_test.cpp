@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "cli/nvrtc_program.hpp"
 
@@ -120,6 +121,68 @@ TEST_F(PrecompileCommand, APackThatIsTruncatedOrNoPackIsNamedAndLeftOut) {
     EXPECT_THAT(onto.err, HasSubstr("kernels.kilnpack"));
     EXPECT_EQ(read_file(pack()), content) << "what was there is left alone";
   }
+}
+
+TEST_F(PrecompileCommand, WhatIsOnlyCalledAPackIsLeftAloneWithARemedyThatFits) {
+  std::string plan = program_.file("plan.json", R"({"kiln_plan": 1, "kernels": [{"permutation": [2, 1, 0]}]})");
+  std::string garbage = program_.file("garbage", std::string(5000, 'g'));
+  Finished finished = program_.run({"precompile", plan, "-o", garbage, "--target", "sm_90"});
+  EXPECT_EQ(finished.code, 1);
+  EXPECT_THAT(finished.err, HasSubstr("name another file"));
+  EXPECT_THAT(finished.err, testing::Not(HasSubstr("kiln precompile")));
+  EXPECT_EQ(read_file(garbage), std::string(5000, 'g'));
+}
+
+TEST_F(PrecompileCommand, AWrongOutputIsTheFirstThingSaid) {
+  std::string plan = program_.file("plan.json", R"({"kiln_plan": 1, "kernels": [{"permutation": [2, 1, 0]}]})");
+  Finished finished =
+      program_.run({"precompile", plan, "-o", (program_.home() / "no/pack").string(), "--target", "sm_90"});
+  EXPECT_EQ(finished.code, 1);
+  EXPECT_THAT(finished.err, HasSubstr("(SQLite 14): check that its folder is there"));
+}
+
+TEST_F(PrecompileCommand, WritesThroughALinkAndKeepsTheModeOfWhatWasThere) {
+  std::string plan = program_.file("plan.json", R"({"kiln_plan": 1, "kernels": [{"permutation": [2, 1, 0]}]})");
+  std::filesystem::create_directory(program_.home() / "real");
+  std::filesystem::create_symlink("real/a.kilnpack", pack());
+  ASSERT_EQ(program_.run({"precompile", plan, "-o", pack(), "--target", "sm_90"}).code, 0);
+  std::filesystem::permissions(pack(), std::filesystem::perms(0640));
+  ASSERT_EQ(program_.run({"precompile", plan, "-o", pack(), "--target", "sm_80"}).code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(pack()));
+  EXPECT_EQ(std::filesystem::status(program_.home() / "real/a.kilnpack").permissions(), std::filesystem::perms(0640));
+  program_.run({"import", pack()});
+  EXPECT_EQ(program_.entries(), 2);
+  ASSERT_EQ(program_.run({"export", pack()}).code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(pack()));
+}
+
+TEST_F(PrecompileCommand, ASignalLeavesWhatWasCompiledAndTheNextRunGoesOn) {
+  Json kernels = Json::array();
+  for (int last = 2; last < 300; ++last) {
+    kernels.push_back({{"permutation", {1, 0, last}}});
+  }
+  std::string plan = program_.file("plan.json", Json{{"kiln_plan", 1}, {"kernels", kernels}}.dump());
+  std::vector<std::string> command{"precompile", plan, "-o", pack(), "--target", "sm_90"};
+  std::string partial = pack() + ".partial";
+  auto some = [&] {
+    std::error_code error;
+    return std::filesystem::file_size(partial, error) > 60000 && !error;
+  };
+  for (int signal : {SIGINT, SIGTERM}) {
+    std::filesystem::remove(partial);
+    Finished stopped = program_.run_and_stop(command, signal, some);
+    EXPECT_EQ(stopped.code, -signal);
+    EXPECT_THAT(stopped.err, HasSubstr(partial));
+    EXPECT_FALSE(std::filesystem::exists(pack()));
+    EXPECT_FALSE(std::filesystem::exists(pack() + ".new"));
+    EXPECT_TRUE(std::filesystem::exists(partial));
+  }
+  // The rest would take long: what is there is enough to see that it is taken up.
+  program_.file("plan.json", Json{{"kiln_plan", 1}, {"kernels", {kernels[0], kernels[297]}}}.dump());
+  Json result = program_.run({"precompile", plan, "-o", pack(), "--target", "sm_90", "--json"}).line();
+  EXPECT_EQ(result.at("present"), 1);
+  EXPECT_EQ(result.at("compiled"), 1);
+  EXPECT_FALSE(std::filesystem::exists(partial));
 }
 
 }  // namespace

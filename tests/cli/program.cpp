@@ -5,9 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 namespace kiln::test {
 
@@ -39,7 +43,34 @@ Program::Program() {
   }
 }
 
+/// The program, and the files that its streams go to.
+struct Program::Running {
+  std::unique_ptr<TempDir> streams;
+  std::string out;
+  std::string err;
+  pid_t child = -1;
+};
+
 Finished Program::run(const std::vector<std::string>& arguments, const std::string& out_file) const {
+  return finish(start(arguments, out_file));
+}
+
+Finished Program::run_and_stop(const std::vector<std::string>& arguments, int signal,
+                               const std::function<bool()>& ready) const {
+  Running running = start(arguments, {});
+  siginfo_t ended{};
+  while (!ready()) {
+    waitid(P_PID, static_cast<id_t>(running.child), &ended, WEXITED | WNOHANG | WNOWAIT);
+    if (ended.si_pid != 0) {
+      throw std::runtime_error("the program ended before it was stopped: " + read_file(running.err));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  kill(running.child, signal);
+  return finish(running);
+}
+
+Program::Running Program::start(const std::vector<std::string>& arguments, const std::string& out_file) const {
   std::vector<std::string> words{KILN_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -57,9 +88,9 @@ Finished Program::run(const std::vector<std::string>& arguments, const std::stri
   }
   envp.push_back(nullptr);
 
-  TempDir streams;
-  std::string out = out_file.empty() ? (streams / "out").string() : out_file;
-  std::string err = (streams / "err").string();
+  Running running{std::make_unique<TempDir>(), {}, {}, -1};
+  running.out = out_file.empty() ? (*running.streams / "out").string() : out_file;
+  running.err = (*running.streams / "err").string();
   int pipe_ends[2] = {-1, -1};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -73,11 +104,10 @@ Finished Program::run(const std::vector<std::string>& arguments, const std::stri
     close(pipe_ends[0]);
     posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
   } else {
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT, 0600);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, running.out.c_str(), O_WRONLY | O_CREAT, 0600);
   }
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT, 0600);
-  pid_t child = -1;
-  int spawned = posix_spawn(&child, KILN_PROGRAM, &actions, nullptr, argv.data(), envp.data());
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, running.err.c_str(), O_WRONLY | O_CREAT, 0600);
+  int spawned = posix_spawn(&running.child, KILN_PROGRAM, &actions, nullptr, argv.data(), envp.data());
   posix_spawn_file_actions_destroy(&actions);
   if (pipe_ends[1] != -1) {
     close(pipe_ends[1]);
@@ -85,12 +115,17 @@ Finished Program::run(const std::vector<std::string>& arguments, const std::stri
   if (spawned != 0) {
     throw std::runtime_error(std::string("cannot run ") + KILN_PROGRAM);
   }
+  return running;
+}
+
+Finished Program::finish(const Running& running) {
   int status = 0;
-  waitpid(child, &status, 0);
+  waitpid(running.child, &status, 0);
   Finished finished;
   finished.code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  finished.out = out_file.empty() ? read_file(out) : "";
-  finished.err = read_file(err);
+  bool is_ours = running.out.starts_with(running.streams->path().string());
+  finished.out = is_ours ? read_file(running.out) : "";
+  finished.err = read_file(running.err);
   return finished;
 }
 

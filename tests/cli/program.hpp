@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -36,6 +39,11 @@ class Program {
   /// The program's standard output goes to `out_file` instead, or is one of the two below.
   Finished run(const std::vector<std::string>& arguments, const std::string& out_file) const;
 
+  /// Sends `signal` as soon as `ready` is true, which must be before the program ends; looked at a thousand times a
+  /// second.
+  Finished run_and_stop(const std::vector<std::string>& arguments, int signal,
+                        const std::function<bool()>& ready) const;
+
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }
   void unset(const std::string& name) { environment_.erase(name); }
   /// From now on there is no NVRTC to be found.
@@ -49,6 +57,10 @@ class Program {
   std::uint64_t entries() const;
 
  private:
+  struct Running;
+  Running start(const std::vector<std::string>& arguments, const std::string& out_file) const;
+  static Finished finish(const Running& running);
+
   TempDir home_;
   std::map<std::string, std::string> environment_;
 };

@@ -1,0 +1,69 @@
+#include "cli/interruption.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "support/files.hpp"
+#include "support/temp_dir.hpp"
+
+namespace kiln::cli {
+namespace {
+
+class TidyOnSignalTest : public testing::TestWithParam<int> {};
+
+TEST_P(TidyOnSignalTest, RemovesSaysAndEndsAsTheSignalDoes) {
+  test::TempDir folder;
+  test::write_file(folder / "file", "half");
+  std::filesystem::create_directories(folder / "folder/below");
+  test::write_file(folder / "folder/below/file", "half");
+  test::write_file(folder / "kept", "whole");
+  test::write_file(folder / "said", "");
+  pid_t child = fork();
+  if (child == 0) {
+    dup2(open((folder / "said").c_str(), O_WRONLY), STDERR_FILENO);
+    TidyOnSignal tidy({folder / "file", folder / "folder"}, [] { return std::string("stopped; go on with X"); });
+    raise(GetParam());
+    for (;;) {
+      pause();
+    }
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == GetParam()) << status;
+  EXPECT_EQ(test::read_file(folder / "said"), "kiln: stopped; go on with X\n");
+  EXPECT_FALSE(std::filesystem::exists(folder / "file"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "folder"));
+  EXPECT_EQ(test::read_file(folder / "kept"), "whole");
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, TidyOnSignalTest, testing::Values(SIGINT, SIGTERM, SIGHUP));
+
+TEST(TidyOnSignal, WithoutASignalTouchesNothingAndLeavesTheSignalsAsTheyWere) {
+  test::TempDir folder;
+  test::write_file(folder / "file", "whole");
+  {
+    TidyOnSignal tidy({folder / "file"});
+  }
+  EXPECT_EQ(test::read_file(folder / "file"), "whole");
+  struct sigaction now{};
+  sigaction(SIGINT, nullptr, &now);
+  EXPECT_EQ(now.sa_handler, SIG_DFL);
+}
+
+TEST(TidyOnSignal, LetsAnIgnoredSignalBeIgnored) {
+  std::signal(SIGHUP, SIG_IGN);
+  TidyOnSignal tidy({});
+  raise(SIGHUP);  // as nohup has it
+  struct sigaction now{};
+  sigaction(SIGHUP, nullptr, &now);
+  EXPECT_EQ(now.sa_handler, SIG_IGN);
+  std::signal(SIGHUP, SIG_DFL);
+}
+
+}  // namespace
+}  // namespace kiln::cli

@@ -1,0 +1,78 @@
+#include "cli/output.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/files.hpp"
+#include "support/temp_dir.hpp"
+
+namespace kiln::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WriteFile : public testing::Test {
+ protected:
+  void write(const fs::path& file) { write_file(out_, file, "new"); }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_.path()), {}));
+  }
+
+  test::TempDir folder_;
+  Output out_;
+};
+
+TEST_F(WriteFile, LeavesNothingBesideIt) {
+  write(folder_ / "a");
+  EXPECT_EQ(test::read_file(folder_ / "a"), "new");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(WriteFile, KeepsThePermissionsOfWhatItReplaces) {
+  test::write_file(folder_ / "a", "old");
+  fs::permissions(folder_ / "a", fs::perms(0640));
+  write(folder_ / "a");
+  EXPECT_EQ(test::read_file(folder_ / "a"), "new");
+  EXPECT_EQ(fs::status(folder_ / "a").permissions(), fs::perms(0640));
+}
+
+TEST_F(WriteFile, WritesThroughLinksAndKeepsThem) {
+  fs::create_directory(folder_ / "real");
+  test::write_file(folder_ / "real/a", "old");
+  fs::create_symlink("real/a", folder_ / "near");
+  fs::create_symlink(folder_ / "near", folder_ / "far");
+  write(folder_ / "far");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "far"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "near"));
+  EXPECT_EQ(test::read_file(folder_ / "real/a"), "new");
+}
+
+TEST_F(WriteFile, MakesWhatADanglingLinkLeadsTo) {
+  fs::create_symlink("b", folder_ / "a");
+  write(folder_ / "a");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "a"));
+  EXPECT_EQ(test::read_file(folder_ / "b"), "new");
+}
+
+TEST_F(WriteFile, RefusesWhatCannotBeWrittenNamingIt) {
+  fs::create_symlink("a", folder_ / "b");
+  fs::create_symlink("b", folder_ / "a");
+  for (const fs::path& file : {folder_ / "a", folder_ / "no/file", folder_.path()}) {
+    try {
+      write(file);
+      ADD_FAILURE() << file;
+    } catch (const std::runtime_error& error) {
+      EXPECT_NE(std::string(error.what()).find(file.string()), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_EQ(files(), 2);
+}
+
+TEST_F(WriteFile, KnowsTheSameFileByAnotherName) {
+  test::write_file(folder_ / "a", "old");
+  fs::create_symlink("a", folder_ / "b");
+  EXPECT_TRUE(is_same_file(folder_ / "a", folder_ / "b"));
+  EXPECT_FALSE(is_same_file(folder_ / "a", folder_ / "missing"));
+}
+
+}  // namespace
+}  // namespace kiln::cli
