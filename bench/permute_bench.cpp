@@ -2,7 +2,10 @@
 // the same bytes in the same run, as ratios to the copy; one node of a graph for small launches; and what a request
 // costs.
 //
-//     permute_bench [--bytes N] [--json FILE]     N: bytes of x, 1 GiB unless given
+//     permute_bench [--bytes N] [--only TEXT] [--json FILE]
+//
+// N: bytes of x, 1 GiB unless given. TEXT: only shapes whose name has it, "u32 N=1048576" for one, "long" for rows that
+// no block's shared memory holds.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -29,11 +32,16 @@ struct Shape {
   std::uint64_t size;
   std::uint64_t inner = 1;
   bool identity = false;
+
+  std::uint64_t row_bytes() const { return size * inner * element_bytes; }
 };
+
+constexpr std::uint64_t k_long_row_bytes = 227 * 1024;  // more than any block's shared memory
 
 std::string name_of(const Shape& shape) {
   return "u" + std::to_string(8 * shape.element_bytes) + " N=" + std::to_string(shape.size) +
-         (shape.inner > 1 ? " inner " + std::to_string(shape.inner) : "") + (shape.identity ? " identity" : "");
+         (shape.inner > 1 ? " inner " + std::to_string(shape.inner) : "") + (shape.identity ? " identity" : "") +
+         (shape.row_bytes() > k_long_row_bytes ? " long" : "");
 }
 
 IndexMap map_of(const Shape& shape) {
@@ -94,8 +102,14 @@ LaunchConfig one_thread_each(std::uint64_t items, CUstream_st* stream) {
 
 class Bench {
  public:
-  Bench(bench::Report& report, const Service& service, std::uint64_t bytes)
-      : report_(report), service_(service), permuter_(service), copy_(copy_kernel(service)), x_(bytes), y_(bytes) {}
+  Bench(bench::Report& report, const Service& service, std::uint64_t bytes, std::string only)
+      : report_(report),
+        service_(service),
+        only_(std::move(only)),
+        permuter_(service),
+        copy_(copy_kernel(service)),
+        x_(bytes),
+        y_(bytes) {}
 
   /// Copies until the GPU's clocks have settled; else the first shapes are compared with a slow copy.
   void warm_up() {
@@ -108,8 +122,11 @@ class Bench {
 
   /// As many rows as fit; unaligned: y starts one element behind a boundary.
   void large(const Shape& shape, bool unaligned = false) {
+    if (!wanted(name_of(shape) + (unaligned ? " unaligned" : ""))) {
+      return;
+    }
     const IndexMap map = map_of(shape);
-    const std::uint64_t row_bytes = shape.size * shape.inner * shape.element_bytes;
+    const std::uint64_t row_bytes = shape.row_bytes();
     const std::uint64_t rows = (x_.size() - 16) / row_bytes;
     const std::uint64_t bytes = rows * row_bytes;
     unsigned char* y = y_.get() + (unaligned ? shape.element_bytes : 0);
@@ -142,6 +159,9 @@ class Bench {
 
   /// One node of a graph that does nothing else.
   void small(const Shape& shape, std::uint64_t rows) {
+    if (!wanted(name_of(shape) + " rows " + std::to_string(rows) + " in a graph")) {
+      return;
+    }
     const IndexMap map = map_of(shape);
     const std::uint64_t bytes = rows * shape.size * shape.inner * shape.element_bytes;
     PermuteKernel direct =
@@ -173,6 +193,9 @@ class Bench {
   }
 
   void requests() {
+    if (!wanted("Permuter::get")) {
+      return;
+    }
     const std::vector<std::int64_t> indices{5,  1, 8,  16, 4,  32, 23, 12, 33, 21, 22, 34, 13, 29, 18, 26, 20, 30,
                                             11, 7, 24, 17, 14, 15, 35, 6,  9,  28, 31, 25, 0,  27, 19, 3,  10, 2};
     const IndexMap map(indices, indices.size());
@@ -228,8 +251,11 @@ class Bench {
     };
   }
 
+  bool wanted(const std::string& name) const { return name.find(only_) != std::string::npos; }
+
   bench::Report& report_;
   const Service& service_;
+  const std::string only_;
   Permuter permuter_;
   Kernel copy_;
   test::GpuStream stream_{/*non_blocking=*/true};
@@ -246,18 +272,18 @@ ServiceOptions memory_only() {
   return options;
 }
 
-std::uint64_t wanted_bytes(int argc, char** argv) {
+std::string option(int argc, char** argv, const std::string& name, std::string otherwise) {
   for (int i = 1; i + 1 < argc; ++i) {
-    if (std::string(argv[i]) == "--bytes") {
-      return std::strtoull(argv[i + 1], nullptr, 10);
+    if (argv[i] == name) {
+      return argv[i + 1];
     }
   }
-  return std::uint64_t{1} << 30;
+  return otherwise;
 }
 
-void run(bench::Report& report, std::uint64_t bytes) {
+void run(bench::Report& report, std::uint64_t bytes, const std::string& only) {
   const Service service(memory_only());
-  Bench bench(report, service, bytes);
+  Bench bench(report, service, bytes, only);
   bench.warm_up();
   for (std::uint64_t size : {3U, 36U, 37U, 128U, 256U, 997U, 1000U, 4096U, 16'384U, 28'672U, 50'000U, 262'144U,
                              1'048'576U, 4'194'304U, 16'777'216U}) {
@@ -268,8 +294,12 @@ void run(bench::Report& report, std::uint64_t bytes) {
       bench.large({element_bytes, size});
     }
   }
-  bench.large({1, 262'144});
-  bench.large({2, 262'144});
+  for (unsigned element_bytes : {1U, 2U}) {
+    bench.large({element_bytes, 262'144});
+    bench.large({element_bytes, 1'048'576});
+  }
+  bench.large({4, 262'147});  // most rows start between two vectors
+  bench.large({8, 1'048'576});
   bench.large({4, 36, 1, /*identity=*/true});
   bench.large({4, 36, 3});
   bench.large({4, 36, 16});
@@ -295,7 +325,8 @@ int main(int argc, char** argv) {
   try {
     bench::Report report("permute", argc, argv);
     report.note("gpu", gpu->name());
-    run(report, wanted_bytes(argc, argv));
+    run(report, std::strtoull(option(argc, argv, "--bytes", "1073741824").c_str(), nullptr, 10),
+        option(argc, argv, "--only", ""));
     return report.finish();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "permute_bench: %s\n", error.what());

@@ -208,6 +208,7 @@ typedef struct kiln_launch {
   uint32_t cluster[3];   /* blocks a cluster; 0 counts as 1; more needs sm_90 */
   uint32_t shared_bytes; /* dynamic shared memory a block */
   void* stream;          /* a CUstream or cudaStream_t; NULL: the default stream */
+  uint32_t cooperative;  /* not 0: all blocks run at the same time, so that they may wait for each other */
 } kiln_launch;
 
 /* The address of a value, for the length of the call, and its size in bytes. */
@@ -294,9 +295,19 @@ KILN_EXPORT kiln_status kiln_service_get_permutation(const kiln_service* service
 KILN_EXPORT kiln_status kiln_service_compile_permutation(const kiln_service* service,
                                                          const kiln_permutation_request* request, const char* target,
                                                          kiln_artifact** out, kiln_error** error);
-/* Moves `rows` rows, asynchronously on `stream` (may be NULL). Device pointers; x and y must not overlap. */
+/* Moves `rows` rows, asynchronously on `stream` (may be NULL). Device pointers; x and y must not overlap. Rows too long
+   for shared memory are moved through scratch memory, which is allocated and freed in the stream's order. */
 KILN_EXPORT kiln_status kiln_permutation_launch(const kiln_permutation* permutation, void* y, const void* x,
                                                 uint64_t rows, void* stream, kiln_error** error);
+/* The same with device memory of the caller's, aligned to 16 bytes and apart from x and y, that the launch may use
+   until it is done: nothing is allocated. Less than kiln_permutation_scratch_bytes(permutation, rows) is slower; less
+   than kiln_permutation_scratch_bytes(permutation, 1) is KILN_INVALID_ARGUMENT. */
+KILN_EXPORT kiln_status kiln_permutation_launch_with_scratch(const kiln_permutation* permutation, void* y,
+                                                             const void* x, uint64_t rows, void* scratch,
+                                                             uint64_t scratch_bytes, void* stream, kiln_error** error);
+/* Bytes of scratch memory with which `rows` rows are moved at full speed; 0 when none is needed, or without a
+   permutation. */
+KILN_EXPORT uint64_t kiln_permutation_scratch_bytes(const kiln_permutation* permutation, uint64_t rows);
 KILN_EXPORT void kiln_permutation_free(kiln_permutation* permutation);
 
 /* ---- Ahead of time ---- */

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,25 @@ struct LayerStats {
   bool degraded = false;    ///< left out after an error
   std::string trouble;      ///< the error, when degraded
   std::string journal;      ///< SQLite journal mode; empty when not open
+};
+
+/// Counters of a user cache since it was made, of all services of all processes that use it to read and write. What a
+/// service counts is added every ten seconds and when it ends, if that can be done at once; a process that is killed
+/// takes what it counted since then with it.
+struct Totals {
+  std::uint64_t hits = 0;    ///< requests found in a layer, packs included; not those found in memory
+  std::uint64_t misses = 0;  ///< requests found in none
+  std::uint64_t compiles = 0;
+  std::uint64_t compile_failures = 0;
+  std::uint64_t puts = 0;
+  std::uint64_t puts_lost = 0;
+  std::uint64_t corrupt_dropped = 0;
+  std::uint64_t evicted = 0;
+  std::uint64_t degraded = 0;  ///< how often a layer was left out after an error
+  std::uint64_t lease_waits = 0;
+  std::uint64_t lease_timeouts = 0;
+
+  friend bool operator==(const Totals&, const Totals&) = default;
 };
 
 /// Counters of one service since it was made, and the state of its layers. `hits` + `misses` = look-ups.
@@ -37,6 +55,8 @@ struct Stats {
   std::uint64_t max_bytes = 0;
   std::uint64_t loaded = 0;  ///< kernels loaded now
   std::vector<LayerStats> layers;
+  Totals totals;        ///< of the cache, this service included; without a user cache, of this service
+  std::string warning;  ///< what an operator should change about the cache; empty for nothing
 };
 
 }  // namespace kiln

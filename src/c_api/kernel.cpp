@@ -25,6 +25,7 @@ kiln::LaunchConfig config_of(const kiln_launch& launch) {
   config.cluster = dim3_of(launch.cluster);
   config.shared_bytes = launch.shared_bytes;
   config.stream = static_cast<kiln::Stream>(launch.stream);
+  config.cooperative = launch.cooperative != 0;
   return config;
 }
 

@@ -54,4 +54,17 @@ kiln_status kiln_permutation_launch(const kiln_permutation* permutation, void* y
                  [&] { required(permutation, "permutation").value(y, x, rows, static_cast<kiln::Stream>(stream)); });
 }
 
+kiln_status kiln_permutation_launch_with_scratch(const kiln_permutation* permutation, void* y, const void* x,
+                                                 uint64_t rows, void* scratch, uint64_t scratch_bytes, void* stream,
+                                                 kiln_error** error) {
+  return guarded(error, [&] {
+    required(permutation, "permutation")
+        .value(y, x, rows, kiln::PermuteScratch{scratch, scratch_bytes}, static_cast<kiln::Stream>(stream));
+  });
+}
+
+uint64_t kiln_permutation_scratch_bytes(const kiln_permutation* permutation, uint64_t rows) {
+  return permutation == nullptr ? 0 : permutation->value.scratch_bytes(rows);
+}
+
 void kiln_permutation_free(kiln_permutation* permutation) { delete permutation; }

@@ -2,14 +2,18 @@
 
 namespace kiln::cache {
 
-void Health::degrade(std::string trouble, Clock::time_point now, std::chrono::seconds left_out) {
+void Health::degrade(std::string trouble, Clock::time_point now, std::chrono::milliseconds left_out) {
   degraded_ = true;
   retry_at_ = now + left_out;
+  note_once(trouble, "; it is left out for now");
+  trouble_ = std::move(trouble);
+}
+
+void Health::note_once(const std::string& trouble, const char* consequence) {
   if (trouble != last_said_) {
-    messages_.push_back(trouble + "; it is left out for now");
+    messages_.push_back(trouble + consequence);
     last_said_ = trouble;
   }
-  trouble_ = std::move(trouble);
 }
 
 void Health::recovered() noexcept {

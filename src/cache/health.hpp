@@ -9,8 +9,6 @@ namespace kiln::cache {
 
 /// How long a layer is left out after an error before it is tried again.
 inline constexpr std::chrono::seconds k_left_out{30};
-/// The same when it was only held by someone else for too long.
-inline constexpr std::chrono::seconds k_left_out_when_busy{5};
 
 /// Whether a layer can be used now. After an error it is left out for a while; each trouble is said once.
 class Health {
@@ -22,10 +20,12 @@ class Health {
   bool degraded() const noexcept { return degraded_; }
   const std::string& trouble() const noexcept { return trouble_; }
 
-  void degrade(std::string trouble, Clock::time_point now, std::chrono::seconds left_out = k_left_out);
+  void degrade(std::string trouble, Clock::time_point now, std::chrono::milliseconds left_out = k_left_out);
   void recovered() noexcept;
   /// Something worth a line that leaves the layer usable.
   void note(std::string message) { messages_.push_back(std::move(message)); }
+  /// The same of something that goes on: said when it is not what was said last.
+  void note_once(const std::string& trouble, const char* consequence);
 
   /// What is to be said, taken out of here: the log callback must not be called under a lock.
   std::vector<std::string> take_messages() noexcept { return std::exchange(messages_, {}); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -15,11 +16,12 @@
 
 namespace kiln::cache {
 
-/// What a layer has counted.
+/// What a layer has counted. Read without the layer's lock, which may be held by someone who waits for a database.
 struct LayerCounters {
-  std::uint64_t hits = 0;
-  std::uint64_t corrupt_dropped = 0;
-  std::uint64_t evicted = 0;
+  std::atomic<std::uint64_t> hits{0};
+  std::atomic<std::uint64_t> corrupt_dropped{0};
+  std::atomic<std::uint64_t> evicted{0};
+  std::atomic<std::uint64_t> degraded{0};  ///< how often it was left out
 };
 
 /// One database in the look-up order. Thread-safe; nothing throws because of the database's state unless it says so.
@@ -49,8 +51,11 @@ class Layer {
   /// Throws StoreError.
   virtual void visit_prefix(std::string_view prefix, const std::function<bool(const Row&)>& visit) = 0;
 
-  virtual LayerCounters counters() = 0;
   virtual LayerStats stats() = 0;
+  const LayerCounters& counters() const noexcept { return counters_; }
+
+ protected:
+  LayerCounters counters_;
 };
 
 /// Seconds since the epoch.

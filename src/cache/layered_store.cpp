@@ -5,7 +5,10 @@
 #include <mutex>
 
 #include "cache/compression.hpp"
+#include "cache/eviction.hpp"
 #include "cache/pack_layer.hpp"
+#include "cache/tally.hpp"
+#include "cache/totals_file.hpp"
 #include "cache/user_layer.hpp"
 
 namespace kiln::cache {
@@ -125,6 +128,15 @@ std::optional<Artifact> get_from(Layer& layer, const Request& request) {
   return look(layer, request, true).artifact;
 }
 
+std::string warning_of(const Totals& totals, std::uint64_t max_bytes) {
+  if (!evictions_outnumber_hits(totals.evicted, totals.hits)) {
+    return {};
+  }
+  return "more entries were evicted (" + std::to_string(totals.evicted) + ") than found (" +
+         std::to_string(totals.hits) + "): the cap of " + std::to_string(max_bytes) +
+         " bytes is too small for what is asked of the cache; raise KILN_CACHE_MAX_SIZE";
+}
+
 }  // namespace
 
 struct LayeredStore::State {
@@ -134,6 +146,21 @@ struct LayeredStore::State {
   std::uint64_t max_bytes = 0;
   std::atomic<std::uint64_t> puts{0};
   std::atomic<std::uint64_t> puts_lost{0};
+  std::mutex mutex;
+  Totals told;                 ///< through `count`; under the mutex
+  std::optional<Tally> tally;  ///< of the user cache; the first to go, since it reads all the others
+
+  /// By this store, for the totals.
+  Totals counted() {
+    Totals all{.puts = puts, .puts_lost = puts_lost};
+    for (const std::unique_ptr<Layer>& layer : layers) {
+      all.corrupt_dropped += layer->counters().corrupt_dropped;
+      all.evicted += layer->counters().evicted;
+      all.degraded += layer->counters().degraded;
+    }
+    std::lock_guard lock(mutex);
+    return sum(all, told);
+  }
 };
 
 LayeredStore::LayeredStore(const ServiceOptions& options) : state_(std::make_unique<State>()) {
@@ -144,6 +171,8 @@ LayeredStore::LayeredStore(const ServiceOptions& options) : state_(std::make_uni
     auto user = std::make_unique<UserLayer>(options);
     state_->user = user.get();
     state_->layers.push_back(std::move(user));
+    state_->tally.emplace(*options.cache_dir, options.cache_mode == CacheMode::read_only,
+                          [state = state_.get()] { return state->counted(); });
   }
   state_->max_bytes = options.max_bytes;
 }
@@ -161,6 +190,16 @@ std::optional<Hit> LayeredStore::get(const Key& key, std::string_view spec,
     }
   }
   return std::nullopt;
+}
+
+void LayeredStore::count(const Totals& more) noexcept {
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->told = sum(state_->told, more);
+  }
+  if (state_->tally) {
+    state_->tally->write_if_due();
+  }
 }
 
 bool LayeredStore::contains(const Key& key) {
@@ -237,16 +276,24 @@ std::vector<Artifact> LayeredStore::find_by_prefix(std::string_view key_prefix) 
 std::uint64_t LayeredStore::clear() { return state_->user == nullptr ? 0 : state_->user->clear(); }
 
 void LayeredStore::fill(Stats& stats) {
-  stats.puts += state_->puts;
-  stats.puts_lost += state_->puts_lost;
-  stats.max_bytes = state_->max_bytes;
   for (const std::unique_ptr<Layer>& layer : state_->layers) {
-    LayerCounters counters = layer->counters();
-    stats.corrupt_dropped += counters.corrupt_dropped;
-    stats.evicted += counters.evicted;
     stats.layers.push_back(layer->stats());
     stats.degraded += stats.layers.back().degraded ? 1 : 0;
   }
+  const Totals counted = state_->counted();
+  stats.hits = counted.hits;
+  stats.misses = counted.misses;
+  stats.compiles = counted.compiles;
+  stats.compile_failures = counted.compile_failures;
+  stats.puts = counted.puts;
+  stats.puts_lost = counted.puts_lost;
+  stats.corrupt_dropped = counted.corrupt_dropped;
+  stats.evicted = counted.evicted;
+  stats.lease_waits = counted.lease_waits;
+  stats.lease_timeouts = counted.lease_timeouts;
+  stats.max_bytes = state_->max_bytes;
+  stats.totals = state_->tally ? state_->tally->totals() : counted;
+  stats.warning = warning_of(stats.totals, state_->max_bytes);
 }
 
 }  // namespace kiln::cache

@@ -52,6 +52,8 @@ class LayeredStore {
   std::optional<Hit> get(const Key& key, std::string_view spec, const std::function<CompilerPolicy()>& policy);
   /// Is there a row for this key in any layer, whatever its compiler?
   bool contains(const Key& key);
+  /// Counts what is not seen here: how a request ended.
+  void count(const Totals& more) noexcept;
   /// Best effort: false, counted and logged once, when the row could not be written.
   bool put(const Artifact& artifact);
   /// Drops a row that turned out unusable (the driver rejected it). Does nothing for packs.
@@ -71,7 +73,7 @@ class LayeredStore {
   /// Removes every row of the user layer; how many. Throws StoreError.
   std::uint64_t clear();
 
-  /// Adds the counters and layers to `stats`.
+  /// Fills in all but what was found in memory and is loaded.
   void fill(Stats& stats);
 
  private:

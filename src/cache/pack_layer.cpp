@@ -56,6 +56,11 @@ Store* PackLayer::open() {
   return &connection_->store();
 }
 
+void PackLayer::degrade(std::string trouble) {
+  ++counters_.degraded;
+  health_.degrade(std::move(trouble), Health::Clock::now());
+}
+
 /// Runs `use` on the open pack. False, and the pack is left out, when that fails.
 template <typename Use>
 bool PackLayer::attempt(Use use) {
@@ -67,9 +72,9 @@ bool PackLayer::attempt(Use use) {
     use(*store);
     return true;
   } catch (const StoreError& error) {
-    health_.degrade(error.what(), Health::Clock::now());
+    degrade(error.what());
   } catch (const std::exception& error) {
-    health_.degrade(file_.string() + ": " + error.what(), Health::Clock::now());
+    degrade(file_.string() + ": " + error.what());
   }
   connection_.reset();
   return false;
@@ -103,10 +108,7 @@ PackPolicy PackLayer::policy() {
   return policy_;
 }
 
-void PackLayer::hit(const Row&) {
-  std::lock_guard lock(mutex_);
-  ++counters_.hits;
-}
+void PackLayer::hit(const Row&) { ++counters_.hits; }
 
 void PackLayer::damaged(const Row& row) {
   Session session(mutex_, health_, log_);
@@ -137,11 +139,6 @@ void PackLayer::visit_prefix(std::string_view prefix, const std::function<bool(c
   } catch (const SqliteError& error) {
     throw StoreError(file_.string(), error.what());
   }
-}
-
-LayerCounters PackLayer::counters() {
-  std::lock_guard lock(mutex_);
-  return counters_;
 }
 
 LayerStats PackLayer::stats() {

@@ -25,13 +25,13 @@ class PackLayer final : public Layer {
   void damaged(const Row& row) override;
   bool query(const Query& query, const std::function<bool(const Entry&)>& visit) override;
   void visit_prefix(std::string_view prefix, const std::function<bool(const Row&)>& visit) override;
-  LayerCounters counters() override;
   LayerStats stats() override;
 
  private:
   template <typename Use>
   bool attempt(Use use);
   Store* open();
+  void degrade(std::string trouble);
 
   const std::filesystem::path file_;
   const LogCallback log_;
@@ -39,7 +39,6 @@ class PackLayer final : public Layer {
   Health health_;
   std::unique_ptr<Connection> connection_;
   PackPolicy policy_ = PackPolicy::any;
-  LayerCounters counters_;
   ForkGuard fork_guard_;
 };
 

@@ -43,6 +43,7 @@ datetime(created, 'unixepoch') AS created, datetime(last_used, 'unixepoch') AS l
 )sql";
 
 constexpr char k_count_tables[] = "SELECT count(*) FROM sqlite_schema";
+constexpr char k_artifacts_sql[] = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'artifacts'";
 constexpr char k_put_meta[] = "INSERT INTO meta(key, value) VALUES(?1, ?2)";
 constexpr char k_get_meta[] = "SELECT value FROM meta WHERE key = ?1";
 
@@ -147,6 +148,24 @@ std::string get_meta(Database& database, std::string_view key) {
   return get->step() ? std::string(get->text(0)) : std::string();
 }
 
+/// A newer database is never touched, so its number is believed only if the tables say the same: a damaged one would
+/// keep the cache out for ever.
+FileHeader confirm_newer(Database& database, FileHeader judged) {
+  if (judged.kind != FileHeader::Kind::newer) {
+    return judged;
+  }
+  try {
+    if (get_meta(database, "format") == std::to_string(judged.format)) {
+      return judged;
+    }
+  } catch (const SqliteError& error) {
+    if (error.fault() != SqliteFault::content) {
+      throw;
+    }
+  }
+  return {FileHeader::Kind::foreign, 0, "has a damaged format version"};
+}
+
 }  // namespace
 
 FileHeader header_of_file(Database& database) {
@@ -159,7 +178,7 @@ FileHeader header_of_file(Database& database) {
   }
   HeaderBytes header{};
   database.read_file(std::as_writable_bytes(std::span(header)));
-  return judge(header, file_size);
+  return confirm_newer(database, judge(header, file_size));
 }
 
 FileHeader header_of(Database& database) {
@@ -167,7 +186,7 @@ FileHeader header_of(Database& database) {
   auto application_id = static_cast<std::uint32_t>(database.integer("PRAGMA application_id"));
   std::int64_t versions = database.integer("PRAGMA user_version");
   bool has_no_tables = database.integer(k_count_tables) == 0;
-  return judge_versions(application_id, versions, has_no_tables);
+  return confirm_newer(database, judge_versions(application_id, versions, has_no_tables));
 }
 
 void create_user_schema(Database& database, JournalMode journal) {
@@ -192,6 +211,10 @@ PackPolicy read_pack_policy(Database& database) {
   std::string policy = get_meta(database, "policy");
   if (policy != "any" && policy != "same") {
     throw SqliteError(SqliteFault::content, 0, "is not a pack: it names no policy");
+  }
+  // A table without the index would be searched row by row.
+  if (std::string_view(k_create_tables).find("\n" + database.text(k_artifacts_sql) + ";\n") == std::string_view::npos) {
+    throw SqliteError(SqliteFault::content, 0, "is not a pack: its table of artifacts is not as it should be");
   }
   return policy == "any" ? PackPolicy::any : PackPolicy::same;
 }

@@ -33,8 +33,8 @@ struct FileHeader {
   std::string trouble;  ///< unless ours or empty: what is wrong, and the remedy; without the path
 };
 
-/// From the first 100 bytes of an immutable connection's file. Costs one read; no table is looked at. What is still in
-/// a write-ahead log is not seen. Throws SqliteError.
+/// From the first 100 bytes of an immutable connection's file. Costs one read; no table is looked at, but for a newer
+/// format. What is still in a write-ahead log is not seen. Throws SqliteError.
 FileHeader header_of_file(Database& database);
 /// As the connection sees it, the log included.
 FileHeader header_of(Database& database);

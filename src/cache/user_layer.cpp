@@ -35,14 +35,22 @@ UserLayer::UserLayer(const ServiceOptions& options)
 UserLayer::~UserLayer() {
   Session session(mutex_, health_, log_);
   if (!touched_.empty() && !read_only_ && !health_.degraded()) {
-    attempt(Need::read, [this](Store& store) {
-      store.database().set_busy_wait(k_closing_wait);
-      Transaction transaction(store.database());
-      write_touched(store);
-      transaction.commit();
-    });
+    write_touched_on_close();
   }
   close();
+}
+
+/// Best effort: what does not get there is not worth a line.
+void UserLayer::write_touched_on_close() {
+  const bool written = attempt(Need::change, [&](Store& store) {
+    store.database().set_busy_wait(k_closing_wait);
+    Transaction transaction(store.database());
+    write_touched(store);
+    transaction.commit();
+  });
+  if (!written) {
+    health_.take_messages();
+  }
 }
 
 /// Runs `use` on the open store; what goes wrong becomes the layer's state. False when there is no store, or it failed.
@@ -51,17 +59,19 @@ template <typename Use>
 bool UserLayer::attempt(Need need, Use use) {
   try {
     for (int tries = 0; tries < 3; ++tries) {
+      Store* store = nullptr;
       try {
-        Store* store = open(need);
+        store = open(need);
         if (store == nullptr) {
           return false;
         }
         use(*store);
+        succeeded(need);
         return true;
       } catch (const SqliteError& error) {
         if (tries == 2) {
           degrade(error.what());
-        } else if (!recover(error)) {
+        } else if (!recover(error, need, store != nullptr)) {
           return false;
         }
       }
@@ -125,14 +135,14 @@ void UserLayer::damaged(const Row& row) {
   health_.note("cache " + file_.string() + ": the row of template " + row.template_name + " is damaged" +
                (read_only_ ? "" : " and dropped") + "; it is compiled again");
   if (!read_only_) {
-    attempt(Need::read, [&](Store& store) { store.drop(row.id); });
+    attempt(Need::change, [&](Store& store) { store.drop(row.id); });
   }
 }
 
 void UserLayer::drop(const Digest& key, std::int64_t compiler) {
   Session session(mutex_, health_, log_);
   if (!read_only_) {
-    attempt(Need::read, [&](Store& store) { store.drop(key, compiler); });
+    attempt(Need::change, [&](Store& store) { store.drop(key, compiler); });
   }
 }
 
@@ -148,7 +158,7 @@ bool UserLayer::put(const Row& row) {
     touched_.clear();
   });
   if (full) {
-    attempt(Need::write, [this](Store& store) { evict(store); });
+    attempt(Need::change, [this](Store& store) { evict(store); });
   }
   return written;
 }
@@ -214,11 +224,15 @@ std::uint64_t UserLayer::clear() {
     throw StoreError(file_.string(), "the cache is read-only: set KILN_CACHE_MODE=rw to clear it");
   }
   std::uint64_t cleared = 0;
-  attempt(Need::read, [&](Store& store) {
+  write_backoff_.reset();
+  attempt(Need::change, [&](Store& store) {
     cleared = store.clear();
     store.return_space();
   });
   require_usable();
+  if (!write_backoff_.over(Backoff::Clock::now())) {
+    throw StoreError(file_.string(), "another process holds the cache; try again");
+  }
   touched_.clear();
   return cleared;
 }
@@ -262,11 +276,6 @@ void UserLayer::visit_prefix(std::string_view prefix, const std::function<bool(c
   } catch (const SqliteError& error) {
     throw StoreError(file_.string(), error.what());
   }
-}
-
-LayerCounters UserLayer::counters() {
-  std::lock_guard lock(mutex_);
-  return counters_;
 }
 
 LayerStats UserLayer::stats() {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "cache/backoff.hpp"
 #include "cache/connection.hpp"
 #include "cache/fork_guard.hpp"
 #include "cache/layer.hpp"
@@ -39,7 +40,6 @@ class UserLayer final : public Layer {
   void damaged(const Row& row) override;
   bool query(const Query& query, const std::function<bool(const Entry&)>& visit) override;
   void visit_prefix(std::string_view prefix, const std::function<bool(const Row&)>& visit) override;
-  LayerCounters counters() override;
   LayerStats stats() override;
 
   /// False when the row could not be written.
@@ -56,8 +56,10 @@ class UserLayer final : public Layer {
   enum class Need {
     glance,  ///< a snapshot will do
     read,    ///< everything that is committed
-    write,   ///< the database is made if it is not there
+    change,  ///< what is there is written
+    write,   ///< the same, and the database is made if it is not there
   };
+  static bool writes(Need need) noexcept { return need == Need::change || need == Need::write; }
 
   template <typename Use>
   bool attempt(Need need, Use use);
@@ -67,12 +69,15 @@ class UserLayer final : public Layer {
   Store* open_read_only(const std::filesystem::path& file);
   Store* open_locked(const std::filesystem::path& file, Need need);
   void make_tables(Database& database);
-  bool recover(const SqliteError& error);
+  bool recover(const SqliteError& error, Need need, bool was_open);
+  void held(const SqliteError& error, Need need, bool was_open);
+  void succeeded(Need need) noexcept;
   void set_aside(const std::string& why);
   void close() noexcept;
   bool was_replaced() const noexcept;
-  void degrade(const std::string& why, std::chrono::seconds left_out = k_left_out);
+  void degrade(const std::string& why, std::chrono::milliseconds left_out = k_left_out);
   void write_touched(Store& store);
+  void write_touched_on_close();
   void evict(Store& store);
   void require_usable() const;
   std::unique_ptr<Connection> open_for_query();
@@ -89,7 +94,8 @@ class UserLayer final : public Layer {
   std::unique_ptr<Connection> connection_;
   bool glance_ = true;                                      ///< snapshots are worth a try
   std::unordered_map<std::int64_t, std::int64_t> touched_;  ///< row, and when
-  LayerCounters counters_;
+  Backoff read_backoff_;
+  Backoff write_backoff_;
   ForkGuard fork_guard_;
 };
 

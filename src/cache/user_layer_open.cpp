@@ -27,15 +27,16 @@ bool has_log(const std::filesystem::path& file) {
 
 void UserLayer::close() noexcept { connection_.reset(); }
 
-void UserLayer::degrade(const std::string& why, std::chrono::seconds left_out) {
+void UserLayer::degrade(const std::string& why, std::chrono::milliseconds left_out) {
   close();
+  ++counters_.degraded;
   health_.degrade("cache " + file_.string() + ": " + why, Health::Clock::now(), left_out);
 }
 
 bool UserLayer::was_replaced() const noexcept { return !connection_->is_current(); }
 
 /// What follows from an error. True: it is worth another try.
-bool UserLayer::recover(const SqliteError& error) {
+bool UserLayer::recover(const SqliteError& error, Need need, bool was_open) {
   if (connection_ != nullptr && connection_->is_snapshot()) {
     // The file may have been written while it was read. Only a connection with locks can tell.
     close();
@@ -50,8 +51,35 @@ bool UserLayer::recover(const SqliteError& error) {
     set_aside(error.what());
     return true;
   }
-  degrade(error.what(), error.fault() == SqliteFault::busy ? k_left_out_when_busy : k_left_out);
+  if (error.fault() == SqliteFault::busy) {
+    held(error, need, was_open);
+  } else {
+    degrade(error.what());
+  }
   return false;
+}
+
+/// Someone else held the database for longer than the busy wait. That passes: nobody waits for it again for a moment.
+/// A writer seldom keeps others from reading.
+void UserLayer::held(const SqliteError& error, Need need, bool was_open) {
+  const auto now = Backoff::Clock::now();
+  if (was_open && writes(need)) {
+    write_backoff_.extend(now);
+    health_.note_once(
+        "cache " + file_.string() + ": " + error.what() + " for " + std::to_string(busy_wait_.count()) + " ms",
+        "; what is compiled meanwhile may not be kept");
+  } else {
+    degrade(error.what(), read_backoff_.extend(now));
+  }
+}
+
+void UserLayer::succeeded(Need need) noexcept {
+  if (!connection_->is_snapshot()) {
+    read_backoff_.reset();
+  }
+  if (writes(need)) {
+    write_backoff_.reset();
+  }
 }
 
 /// Moves the open database out of the way, since it cannot be used.
@@ -69,7 +97,8 @@ void UserLayer::set_aside(const std::string& why) {
 }
 
 Store* UserLayer::open(Need need) {
-  if (!health_.usable(Health::Clock::now()) || (need == Need::write && read_only_)) {
+  const auto now = Health::Clock::now();
+  if (!health_.usable(now) || (writes(need) && (read_only_ || !write_backoff_.over(now)))) {
     return nullptr;
   }
   if (connection_ != nullptr) {

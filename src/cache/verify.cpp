@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <system_error>
 #include <utility>
@@ -5,6 +6,7 @@
 #include "cache/file_identity.hpp"
 #include "cache/pack_layer.hpp"
 #include "cache/quarantine.hpp"
+#include "cache/totals_file.hpp"
 #include "cache/transfer.hpp"
 #include "cache/user_database.hpp"
 #include "cache/user_layer.hpp"
@@ -125,6 +127,16 @@ bool move_aside_whole(const ServiceOptions& options) {
   return !state || move_aside(file, state->identity);
 }
 
+void count_repaired(const Inspection& inspection) {
+  const auto repaired = std::ranges::count_if(inspection.result.damage, [&](const Damage& damage) {
+    return damage.repaired && damage.path == inspection.path;
+  });
+  if (repaired > 0) {
+    add_totals(inspection.path.parent_path() / k_totals_name,
+               {.corrupt_dropped = static_cast<std::uint64_t>(repaired)});
+  }
+}
+
 void inspect_user(const ServiceOptions& options, bool repair, VerifyResult& result) {
   const Inspection inspection{k_user, user_database_file(options), result};
   try {
@@ -143,6 +155,7 @@ void inspect_user(const ServiceOptions& options, bool repair, VerifyResult& resu
     }
     inspection.found(std::nullopt, error.what(), repair && move_aside_whole(options));
   }
+  count_repaired(inspection);
 }
 
 }  // namespace

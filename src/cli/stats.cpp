@@ -21,8 +21,9 @@ const LayerStats* user_layer(const Stats& stats) {
 }
 
 Json to_json(const LayerStats& layer) {
-  return {{"name", layer.name}, {"path", layer.path.string()}, {"entries", layer.entries}, {"bytes", layer.bytes},
-          {"hits", layer.hits}, {"degraded", layer.degraded},  {"trouble", layer.trouble}, {"journal", layer.journal}};
+  return {{"name", layer.name},      {"path", layer.path.string()}, {"entries", layer.entries},
+          {"bytes", layer.bytes},    {"degraded", layer.degraded},  {"trouble", layer.trouble},
+          {"journal", layer.journal}};
 }
 
 Json to_json(const Stats& stats) {
@@ -34,19 +35,18 @@ Json to_json(const Stats& stats) {
   return {{"entries", user != nullptr ? user->entries : 0},
           {"bytes", user != nullptr ? user->bytes : 0},
           {"max_bytes", stats.max_bytes},
-          {"memory_hits", stats.memory_hits},
-          {"hits", stats.hits},
-          {"misses", stats.misses},
-          {"compiles", stats.compiles},
-          {"compile_failures", stats.compile_failures},
-          {"puts", stats.puts},
-          {"puts_lost", stats.puts_lost},
-          {"corrupt_dropped", stats.corrupt_dropped},
-          {"evicted", stats.evicted},
-          {"degraded", stats.degraded},
-          {"lease_waits", stats.lease_waits},
-          {"lease_timeouts", stats.lease_timeouts},
-          {"loaded", stats.loaded},
+          {"hits", stats.totals.hits},
+          {"misses", stats.totals.misses},
+          {"compiles", stats.totals.compiles},
+          {"compile_failures", stats.totals.compile_failures},
+          {"puts", stats.totals.puts},
+          {"puts_lost", stats.totals.puts_lost},
+          {"corrupt_dropped", stats.totals.corrupt_dropped},
+          {"evicted", stats.totals.evicted},
+          {"degraded", stats.totals.degraded},
+          {"lease_waits", stats.totals.lease_waits},
+          {"lease_timeouts", stats.totals.lease_timeouts},
+          {"warning", stats.warning},
           {"layers", std::move(layers)}};
 }
 
@@ -61,11 +61,15 @@ void print(const Stats& stats, Output& out) {
       out.line("  left out: " + layer.trouble);
     }
   }
-  out.line("hits " + std::to_string(stats.hits) + ", misses " + std::to_string(stats.misses) + ", compiles " +
-           std::to_string(stats.compiles) + ", failed compiles " + std::to_string(stats.compile_failures));
-  out.line("written " + std::to_string(stats.puts) + ", lost " + std::to_string(stats.puts_lost) +
-           ", dropped as damaged " + std::to_string(stats.corrupt_dropped) + ", evicted " +
-           std::to_string(stats.evicted));
+  const Totals& totals = stats.totals;
+  out.line("hits " + std::to_string(totals.hits) + ", misses " + std::to_string(totals.misses) + ", compiles " +
+           std::to_string(totals.compiles) + ", failed compiles " + std::to_string(totals.compile_failures));
+  out.line("written " + std::to_string(totals.puts) + ", lost " + std::to_string(totals.puts_lost) +
+           ", dropped as damaged " + std::to_string(totals.corrupt_dropped) + ", evicted " +
+           std::to_string(totals.evicted) + ", times left out " + std::to_string(totals.degraded));
+  if (!stats.warning.empty()) {
+    out.line("warning: " + stats.warning);
+  }
 }
 
 ExitCode run(const Arguments& arguments, Output& out) {

@@ -58,6 +58,9 @@ void check_shape(const LaunchConfig& config, const Target& target) {
            std::to_string(kiln_emulation::k_max_shared_bytes) + " (227 KiB)");
   }
   check_cluster(config, target);
+  if (config.cooperative && volume(config.grid) > 1) {
+    refuse("the launch is cooperative, but emulated blocks run one after another and cannot wait for each other");
+  }
 }
 
 void check_arguments(std::span<const Argument> arguments, const kiln_emulation::Entry& entry, const std::string& name) {

@@ -40,6 +40,7 @@ inline constexpr CudaResult k_cuda_invalid_handle = 400;
 inline constexpr CudaResult k_cuda_not_found = 500;
 inline constexpr CudaResult k_cuda_context_is_destroyed = 709;
 inline constexpr CudaResult k_cuda_cooperative_launch_too_large = 720;
+inline constexpr CudaResult k_cuda_not_supported = 801;
 inline constexpr CudaResult k_cuda_system_driver_mismatch = 803;
 inline constexpr CudaResult k_cuda_capture_implicit = 906;
 

@@ -61,9 +61,15 @@ BucketedSizes::BucketedSizes(const BlockMap& blocks, const Bucketed& bucketed) n
 
 std::optional<Bucketed> bucketed_with(const BlockMap& blocks, std::uint64_t segment, unsigned threads) {
   const std::uint64_t units = units_of_vector(blocks);
+  const std::uint64_t row_in = blocks.row_in_units();
+  const std::uint64_t row_out = blocks.row_out_units();
+  // Where units are read more than once, a source segment gives more than it holds: it is made shorter, so that it
+  // gives as much as a target segment takes.
+  const std::uint64_t source_most =
+      row_in < row_out ? std::max(segment * row_in / row_out / units, std::uint64_t{1}) * units : segment;
   Bucketed result;
-  result.source_segment = even_segment(blocks.row_in_units(), segment, units);
-  result.target_segment = even_segment(blocks.row_out_units(), segment, units);
+  result.source_segment = even_segment(row_in, source_most, units);
+  result.target_segment = even_segment(row_out, segment, units);
   result.threads = threads;
   result.resident = 1;
   const SegmentedMap map(blocks, result.source_segment, result.target_segment);
@@ -71,9 +77,10 @@ std::optional<Bucketed> bucketed_with(const BlockMap& blocks, std::uint64_t segm
     return std::nullopt;
   }
   result.in_vectors = most_vectors(result.target_segment, map.sources(), units);
-  // A source segment of a permutation has as many units to give as it holds. Where one gives more, so much room is
-  // made that maps which differ little share a kernel still.
-  const std::uint64_t fair = most_vectors(result.source_segment, map.targets(), units);
+  // So much a source segment of a permutation gives at most. Where one gives more, so much room is made that maps which
+  // differ little share a kernel still.
+  const std::uint64_t share = divide_up(row_out * result.source_segment, row_in);
+  const std::uint64_t fair = most_vectors(std::max(result.source_segment, share), map.targets(), units);
   const std::uint64_t longest = longest_out(map, units);
   result.out_vectors = longest <= fair ? fair : round_up(longest, threads);
   if (longest > 2 * fair || result.in_vectors * units > k_most_offsets) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "permutation/unit_values.hpp"
+#include "permutation/unit_type.hpp"
 
 namespace kiln::permutation {
 

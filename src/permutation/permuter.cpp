@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "jit/driver.hpp"
+#include "jit/driver_api.hpp"
 #include "jit/stream_memory.hpp"
+#include "kiln/error.hpp"
 #include "permutation/launch_check.hpp"
 #include "permutation/permute_memory.hpp"
 #include "permutation/scratch_plan.hpp"
@@ -47,8 +49,7 @@ struct PermuteKernel::State {
 
   /// As one launch, or step by step for as many rows at a time as the scratch memory holds.
   void run_through(const PermuteScratch& scratch, void* y, const void* x, std::uint64_t rows, Stream stream) const {
-    if (plan.relays(rows, scratch.bytes)) {
-      run_relay(static_cast<unsigned char*>(scratch.data), y, x, rows, stream);
+    if (plan.relays(rows, scratch.bytes) && run_relay(static_cast<unsigned char*>(scratch.data), y, x, rows, stream)) {
       return;
     }
     const std::uint64_t at_once = plan.rows_at_once(rows, scratch.bytes);
@@ -59,7 +60,10 @@ struct PermuteKernel::State {
   }
 
  private:
-  void run_relay(unsigned char* scratch, void* y, const void* x, std::uint64_t rows, Stream stream) const {
+  /// False when the driver does not run as many blocks at a time as the whole device does: in a part of the device
+  /// that is not told apart by its attributes (a green context, a process's share under MPS). Nothing was launched
+  /// then.
+  bool run_relay(unsigned char* scratch, void* y, const void* x, std::uint64_t rows, Stream stream) const {
     LaunchConfig config;
     config.grid = {relay->group_blocks, plan.groups, 1};
     config.block = {relay->threads, 1, 1};
@@ -67,8 +71,16 @@ struct PermuteKernel::State {
     config.stream = stream;
     config.cooperative = true;
     jit::clear_in_stream(*jit::Driver::open(), scratch, plan.counter_bytes(), stream);
-    kernels[relay->entry].launch(config, y, x, static_cast<void*>(scratch + plan.counter_bytes()),
-                                 static_cast<void*>(scratch), static_cast<unsigned long long>(rows), plan.ring);
+    try {
+      kernels[relay->entry].launch(config, y, x, static_cast<void*>(scratch + plan.counter_bytes()),
+                                   static_cast<void*>(scratch), static_cast<unsigned long long>(rows), plan.ring);
+    } catch (const DriverError& error) {
+      if (error.result() != jit::k_cuda_cooperative_launch_too_large && error.result() != jit::k_cuda_not_supported) {
+        throw;
+      }
+      return false;
+    }
+    return true;
   }
 };
 
@@ -93,7 +105,7 @@ void PermuteKernel::operator()(void* y, const void* x, std::uint64_t rows, const
     return;
   }
   permutation::check_launch(y, x, rows, state_->bytes);
-  permutation::check_scratch(scratch.data, scratch.bytes, state_->plan);
+  permutation::check_scratch(scratch, state_->plan, y, x, rows, state_->bytes);
   state_->run_through(scratch, y, x, rows, stream);
 }
 

@@ -10,7 +10,7 @@
 #include "permutation/bucketed_request.hpp"
 #include "permutation/index_table.hpp"
 #include "permutation/strategy.hpp"
-#include "permutation/unit_values.hpp"
+#include "permutation/unit_type.hpp"
 
 namespace kiln {
 

@@ -17,6 +17,14 @@ constexpr std::uint64_t k_relay_rows = 4;
 
 constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) noexcept { return (value + by - 1) / by; }
 
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
+
+struct Buffer {
+  const char* name;
+  std::uint64_t start;
+  std::uint64_t bytes;
+};
+
 }  // namespace
 
 std::uint64_t ScratchPlan::counter_bytes() const noexcept {
@@ -45,18 +53,29 @@ std::uint64_t ScratchPlan::rows_at_once(std::uint64_t rows, std::uint64_t bytes)
   return divide_up(rows, divide_up(rows, most));
 }
 
-void check_scratch(const void* scratch, std::uint64_t bytes, const ScratchPlan& plan) {
-  if (scratch == nullptr) {
-    throw Error(ErrorCode::invalid_argument, "scratch is null: it must be device memory");
+std::uint64_t ScratchPlan::bytes_used(std::uint64_t rows, std::uint64_t bytes) const noexcept {
+  return relays(rows, bytes) ? relay_bytes() : rows_at_once(rows, bytes) * row_bytes;
+}
+
+void check_scratch(const PermuteScratch& scratch, const ScratchPlan& plan, const void* y, const void* x,
+                   std::uint64_t rows, const RowBytes& bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(scratch.data);
+  if (begin == 0) {
+    refuse("scratch is null: it must be device memory");
   }
-  if (auto off = reinterpret_cast<std::uintptr_t>(scratch) % k_vector_bytes; off != 0) {
-    throw Error(ErrorCode::invalid_argument,
-                "scratch is " + std::to_string(off) + " bytes off: it must be aligned to 16 bytes");
+  if (begin % k_vector_bytes != 0) {
+    refuse("scratch is " + std::to_string(begin % k_vector_bytes) + " bytes off: it must be aligned to 16 bytes");
   }
-  if (bytes < plan.row_bytes) {
-    throw Error(ErrorCode::invalid_argument, "scratch has " + std::to_string(bytes) + " bytes: one row needs " +
-                                                 std::to_string(plan.row_bytes) +
-                                                 "; PermuteKernel::scratch_bytes tells how many serve best");
+  if (scratch.bytes < plan.row_bytes) {
+    refuse("scratch has " + std::to_string(scratch.bytes) + " bytes: one row needs " + std::to_string(plan.row_bytes) +
+           "; PermuteKernel::scratch_bytes tells how many serve best");
+  }
+  const std::uint64_t used = plan.bytes_used(rows, scratch.bytes);
+  for (const auto& [name, start, length] : {Buffer{"x", reinterpret_cast<std::uintptr_t>(x), rows * bytes.in},
+                                            Buffer{"y", reinterpret_cast<std::uintptr_t>(y), rows * bytes.out}}) {
+    if (begin < start + length && start < begin + used) {
+      refuse("scratch and " + std::string(name) + " overlap: scratch must be a buffer of its own");
+    }
   }
 }
 

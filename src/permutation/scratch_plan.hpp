@@ -2,6 +2,9 @@
 
 #include <cstdint>
 
+#include "kiln/permuter.hpp"
+#include "permutation/launch_check.hpp"
+
 namespace kiln::permutation {
 
 /// How rows are moved that need scratch memory on their way: how much, and by which launches. Pure.
@@ -17,6 +20,8 @@ struct ScratchPlan {
   /// What `rows` rows are moved with at full speed: what a relay needs, or what holds as many rows as keep the device
   /// busy.
   std::uint64_t bytes(std::uint64_t rows) const noexcept;
+  /// Of scratch memory of `bytes` bytes, what moving `rows` rows writes to.
+  std::uint64_t bytes_used(std::uint64_t rows, std::uint64_t bytes) const noexcept;
   /// Rows that go through scratch memory of `bytes` bytes at a time, of `rows` in all: equal parts, nearly.
   std::uint64_t rows_at_once(std::uint64_t rows, std::uint64_t bytes) const noexcept;
 
@@ -24,8 +29,10 @@ struct ScratchPlan {
   std::uint64_t relay_bytes() const noexcept;
 };
 
-/// May `bytes` bytes at `scratch` be used to move `rows` rows? Throws Error{invalid_argument} naming what is wrong:
-/// null, not aligned to 16 bytes, too few for a row.
-void check_scratch(const void* scratch, std::uint64_t bytes, const ScratchPlan& plan);
+/// May `scratch` be used to move `rows` rows from x to y? Throws Error{invalid_argument} naming what is wrong: null,
+/// not aligned to 16 bytes, too few bytes for a row, or that what is used of it overlaps x or y. To be called after
+/// check_launch; rows is not 0.
+void check_scratch(const PermuteScratch& scratch, const ScratchPlan& plan, const void* y, const void* x,
+                   std::uint64_t rows, const RowBytes& bytes);
 
 }  // namespace kiln::permutation

@@ -91,13 +91,7 @@ std::optional<Artifact> Service::show(std::string_view key_prefix) const {
 Stats Service::stats() const {
   State& state = this->state();
   Stats stats;
-  stats.memory_hits = state.counters.memory_hits;
-  stats.hits = state.counters.hits;
-  stats.misses = state.counters.misses;
-  stats.compiles = state.counters.compiles;
-  stats.compile_failures = state.counters.compile_failures;
-  stats.lease_waits = state.counters.lease_waits;
-  stats.lease_timeouts = state.counters.lease_timeouts;
+  stats.memory_hits = state.memory_hits;
   stats.max_bytes = state.options.max_bytes;
   stats.loaded = state.loaded.size();
   state.store.fill(stats);

@@ -162,7 +162,11 @@ Lookup Service::State::find_or_compile(const service::Request& request, Clock::t
 void Service::State::count(Outcome outcome) noexcept {
   bool memory = outcome == Outcome::memory;
   bool layer = outcome == Outcome::disk || outcome == Outcome::pack;
-  (memory ? counters.memory_hits : layer ? counters.hits : counters.misses).fetch_add(1, std::memory_order_relaxed);
+  if (memory) {
+    memory_hits.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    store.count(layer ? Totals{.hits = 1} : Totals{.misses = 1});
+  }
 }
 
 Lookup Service::State::find_in_memory(const service::Request& request) {
@@ -203,10 +207,7 @@ Lookup Service::State::compile(const service::Request& request) {
     auto [ours, result] = cache::Lease::acquire(*options.cache_dir, request.key, wait, &waited);
     lease = std::move(ours);
     if (waited) {
-      counters.lease_waits.fetch_add(1, std::memory_order_relaxed);
-      if (result == cache::Lease::Result::timed_out) {
-        counters.lease_timeouts.fetch_add(1, std::memory_order_relaxed);
-      }
+      store.count({.lease_waits = 1, .lease_timeouts = result == cache::Lease::Result::timed_out ? 1U : 0U});
     }
     // Between our look-up and the lease another process may have finished, whether we had to wait for it or not.
     if (result == cache::Lease::Result::held || waited) {
@@ -225,7 +226,7 @@ std::shared_ptr<const Artifact> Service::State::compile_unconditionally(const se
     Artifact artifact = served == request.target
                             ? compiler->compile(request.source, served, request.arguments)
                             : compiler->compile(request.source, served, jit::compile_arguments(request.source, served));
-    counters.compiles.fetch_add(1, std::memory_order_relaxed);
+    store.count({.compiles = 1});
     artifact.key = request.key;
     artifact.spec = request.spec;
     artifact.target = request.target;
@@ -236,7 +237,7 @@ std::shared_ptr<const Artifact> Service::State::compile_unconditionally(const se
     learn_compiler(shared->compiler);
     return shared;
   } catch (const CompileError& error) {
-    counters.compile_failures.fetch_add(1, std::memory_order_relaxed);
+    store.count({.compile_failures = 1});
     failures.insert(request.spec, std::make_shared<const CompileError>(error));
     throw;
   }

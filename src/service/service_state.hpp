@@ -44,17 +44,6 @@ struct KeyHash {
   std::size_t operator()(const Key& key) const noexcept { return static_cast<std::size_t>(key.low); }
 };
 
-/// The counters that the service itself keeps; the layers keep theirs.
-struct Counters {
-  std::atomic<std::uint64_t> memory_hits{0};
-  std::atomic<std::uint64_t> hits{0};
-  std::atomic<std::uint64_t> misses{0};
-  std::atomic<std::uint64_t> compiles{0};
-  std::atomic<std::uint64_t> compile_failures{0};
-  std::atomic<std::uint64_t> lease_waits{0};
-  std::atomic<std::uint64_t> lease_timeouts{0};
-};
-
 }  // namespace service
 
 /// One process's state of a service. The request path over it is in service.cpp.
@@ -85,7 +74,7 @@ struct Service::State {
 
   const ServiceOptions options;
   cache::LayeredStore store;
-  service::Counters counters;
+  std::atomic<std::uint64_t> memory_hits{0};  // the store counts everything else
   std::optional<service::Recorder> recorder;
 
   support::LruMap<Key, std::shared_ptr<const Artifact>, service::KeyHash> artifacts;

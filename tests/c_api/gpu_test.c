@@ -1,5 +1,6 @@
 /* The C API on a GPU; skipped where there is none. The driver is opened at run time, as Kiln does. */
 #include <dlfcn.h>
+#include <stdlib.h>
 
 #include "check.h"
 #include "common.h"
@@ -139,10 +140,64 @@ static int launch_permutation(void) {
   return 0;
 }
 
+static int launch_long_permutation(void) {
+  if (!make_context()) {
+    return k_skipped;
+  }
+  enum { k_size = 100003, k_rows = 3 }; /* longer than any block's shared memory */
+  const size_t bytes = sizeof(int32_t) * k_size * k_rows;
+  int64_t* indices = malloc(sizeof(int64_t) * k_size);
+  int32_t* host = malloc(bytes);
+  for (int i = 0; i < k_size; ++i) {
+    indices[i] = (int64_t)i * 30011 % k_size;
+  }
+  for (int i = 0; i < k_size * k_rows; ++i) {
+    host[i] = 7 * i;
+  }
+  device_pointer x = 0;
+  device_pointer y = 0;
+  device_pointer scratch = 0;
+  CHECK(device_alloc(&x, bytes) == 0 && device_alloc(&y, bytes) == 0);
+  CHECK(copy_in(x, host, bytes) == 0);
+
+  kiln_permutation_request request = {0};
+  request.size = sizeof request;
+  request.indices = indices;
+  request.count = k_size;
+  request.element_bytes = 4;
+  kiln_options* options = make_options(NULL);
+  kiln_service* service = make_service(options);
+  kiln_permutation* permutation = NULL;
+  CHECK_OK(kiln_service_get_permutation(service, &request, NULL, &permutation, &error));
+  const uint64_t row_bytes = kiln_permutation_scratch_bytes(permutation, 1);
+  CHECK(row_bytes >= sizeof(int32_t) * k_size);
+  CHECK(device_alloc(&scratch, row_bytes) == 0);
+  void* const to = (void*)(uintptr_t)y;
+  const void* const from = (const void*)(uintptr_t)x;
+  void* const through = (void*)(uintptr_t)scratch;
+  CHECK_FAILS(kiln_permutation_launch_with_scratch(permutation, to, from, k_rows, through, row_bytes - 1, NULL, &error),
+              KILN_INVALID_ARGUMENT, "scratch");
+  CHECK_OK(kiln_permutation_launch_with_scratch(permutation, to, from, k_rows, through, row_bytes, NULL, &error));
+  CHECK(copy_out(host, y, bytes) == 0);
+  for (int i = 0; i < k_size * k_rows; ++i) {
+    CHECK(host[i] == 7 * (i / k_size * k_size + (int32_t)indices[i % k_size]));
+  }
+  kiln_permutation_free(permutation);
+  kiln_service_free(service);
+  kiln_options_free(options);
+  device_free(x);
+  device_free(y);
+  device_free(scratch);
+  free(indices);
+  free(host);
+  return 0;
+}
+
 int main(int argc, char** argv) {
   static const test_case cases[] = {
       {"launch", launch},
       {"launch_permutation", launch_permutation},
+      {"launch_long_permutation", launch_long_permutation},
       {"launch_refused", launch_refused},
   };
   return run_case(cases, sizeof cases / sizeof cases[0], argc, argv);

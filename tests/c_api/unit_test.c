@@ -50,6 +50,9 @@ static int null_arguments(void) {
   CHECK_FAILS(kiln_service_stats(service, NULL, &error), KILN_INVALID_ARGUMENT, "stats");
   CHECK_FAILS(kiln_kernel_launch(NULL, NULL, NULL, 0, &error), KILN_INVALID_ARGUMENT, "kernel");
   CHECK_FAILS(kiln_permutation_launch(NULL, NULL, NULL, 0, NULL, &error), KILN_INVALID_ARGUMENT, "permutation");
+  CHECK_FAILS(kiln_permutation_launch_with_scratch(NULL, NULL, NULL, 0, NULL, 0, NULL, &error), KILN_INVALID_ARGUMENT,
+              "permutation");
+  CHECK(kiln_permutation_scratch_bytes(NULL, 10) == 0);
   CHECK_FAILS(kiln_artifact_describe(NULL, NULL, &error), KILN_INVALID_ARGUMENT, "artifact");
   CHECK(kiln_values_set_int(NULL, "n", 1, NULL) == KILN_INVALID_ARGUMENT); /* nobody asks for the error */
   kiln_template_free(tmpl);

@@ -104,6 +104,49 @@ TEST_F(FilledCache, ExplainSaysWhatHitsAndWhatDiffers) {
   EXPECT_EQ(permute.at("nearest"), nullptr);
 }
 
+TEST_F(FilledCache, StatsCountWhatEveryProcessDid) {
+  auto counters = [this] { return program_.run({"stats", "--json"}).line(); };
+  Json before = counters();
+  EXPECT_EQ(before.at("hits"), 0);
+  EXPECT_EQ(before.at("misses"), 2);
+  EXPECT_EQ(before.at("compiles"), 2);
+  EXPECT_EQ(before.at("puts"), 2);
+  auto compile = [this](const char* element) {
+    return program_.run(
+        {"compile", template_, "-D", "table=2,1,0", "-D", std::string("element=") + element, "--target", "sm_80"});
+  };
+  EXPECT_EQ(compile("float").code, 0);
+  EXPECT_EQ(compile("float").code, 0);
+  EXPECT_EQ(compile("no_such_type").code, 1);
+  Json after = counters();
+  EXPECT_EQ(after.at("hits"), 2);
+  EXPECT_EQ(after.at("misses"), 3);
+  EXPECT_EQ(after.at("compiles"), 2);
+  EXPECT_EQ(after.at("compile_failures"), 1);
+  for (const char* none : {"puts_lost", "corrupt_dropped", "evicted", "degraded"}) {
+    EXPECT_EQ(after.at(none), 0) << none;
+  }
+  EXPECT_EQ(after.at("warning"), "");
+  EXPECT_EQ(counters(), after) << "looking counts nothing";
+  EXPECT_THAT(program_.run({"stats"}).out, HasSubstr("hits 2, misses 3, compiles 2, failed compiles 1"));
+
+  program_.set("KILN_CACHE_MODE", "ro");
+  EXPECT_EQ(compile("float").code, 0);
+  EXPECT_EQ(counters().at("hits"), 2) << "a read-only cache is not written";
+}
+
+TEST_F(FilledCache, StatsWarnWhenTheCapIsTooSmall) {
+  program_.set("KILN_CACHE_MAX_SIZE", "40K");
+  for (int i = 0; i < 10; ++i) {
+    program_.run({"compile", template_, "-D", "table=2,1,0", "-D", "element=float", "-D", "factor=" + std::to_string(i),
+                  "--target", "sm_80"});
+  }
+  Json stats = program_.run({"stats", "--json"}).line();
+  EXPECT_GT(stats.at("evicted"), 0);
+  EXPECT_THAT(stats.at("warning"), HasSubstr("KILN_CACHE_MAX_SIZE"));
+  EXPECT_THAT(program_.run({"stats"}).out, HasSubstr("warning: more entries were evicted"));
+}
+
 TEST_F(FilledCache, VerifyFindsItSound) {
   Json result = program_.run({"verify", "--json"}).line();
   EXPECT_EQ(result.at("checked"), 2);

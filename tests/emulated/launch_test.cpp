@@ -88,6 +88,17 @@ TEST(Launch, ShapesNoGpuAcceptsAreRefused) {
   EXPECT_THAT(error({.cluster = {0}}), HasSubstr("at least 1"));
 }
 
+TEST(Launch, BlocksThatMayWaitForEachOtherAreRefused) {
+  const EmulatedKernel kernel = two_kernels();
+  unsigned y = 0;
+  unsigned* out = &y;
+  const auto error = [&](const LaunchConfig& config) {
+    return error_of([&] { kernel(config, out, static_cast<unsigned char>(1), Pair{}); });
+  };
+  EXPECT_THAT(error({.grid = {2}, .cooperative = true}), HasSubstr("cooperative"));
+  EXPECT_EQ(error({.grid = {1}, .cooperative = true}), "no error");
+}
+
 TEST(Launch, ClustersNeedSm90) {
   const EmulatedKernel kernel = two_kernels("sm_80");
   unsigned y = 0;

@@ -93,8 +93,31 @@ std::string to_text(const PermutationLaunch& launch) {
          std::to_string(launch.y_offset) + " from 64 bytes' alignment";
 }
 
+constexpr unsigned k_relay_groups = 2;
+
+/// Rows that a group's ring must hold here: emulated blocks run one after another, those of the first pass first, and
+/// none may wait for a later one.
+std::uint64_t relay_ring(std::uint64_t rows) { return (rows + k_relay_groups - 1) / k_relay_groups; }
+
+void run_relay(const PermuteRelay& relay, const EmulatedKernel& kernel, void* y, const void* x, void* scratch,
+               unsigned long long rows) {
+  const auto ring = static_cast<unsigned>(relay_ring(rows));
+  std::vector<unsigned> counts(std::size_t{2} * ring * k_relay_groups);
+  const unsigned* const counters = counts.data();
+  const Argument arguments[] = {
+      {&y, sizeof y},       {&x, sizeof x},      {&scratch, sizeof scratch}, {&counters, sizeof counters},
+      {&rows, sizeof rows}, {&ring, sizeof ring}};
+  LaunchConfig config;
+  config.grid = {relay.group_blocks, k_relay_groups};
+  config.block = {relay.threads};
+  config.shared_bytes = relay.shared_bytes;
+  kernel.launch(config, arguments, relay.entry);
+}
+
+/// By the request's steps, or by its relay.
 std::optional<std::string> check_launch(const PermutationCase& item, const PermutationLaunch& launch,
-                                        const PermuteRequest& request, const EmulatedKernel& kernel) {
+                                        const PermuteRequest& request, const EmulatedKernel& kernel,
+                                        bool relay = false) {
   const std::size_t block = item.shape.element_bytes * item.shape.inner;
   Buffer x(launch.rows * item.source_size * block, std::size_t{launch.x_offset} * item.shape.element_bytes);
   Buffer y(launch.rows * item.sources.size() * block, std::size_t{launch.y_offset} * item.shape.element_bytes);
@@ -102,15 +125,20 @@ std::optional<std::string> check_launch(const PermutationCase& item, const Permu
   const std::vector<std::byte> input(x.data(), x.data() + x.size());
   void* const y_argument = y.data();
   const void* const x_argument = x.data();
-  Buffer scratch(launch.rows * request.scratch_row_bytes, 0);
+  const std::uint64_t scratch_rows = relay ? k_relay_groups * relay_ring(launch.rows) : launch.rows;
+  Buffer scratch(scratch_rows * request.scratch_row_bytes, 0);
   try {
     const LockedGuards x_guards(x);
     const LockedGuards y_guards(y);
     const LockedGuards scratch_guards(scratch);
-    run_steps(request.steps, y_argument, x_argument, scratch.data(), launch.rows,
-              [&](std::size_t entry, const LaunchConfig& config, std::span<const Argument> arguments) {
-                kernel.launch(config, arguments, entry);
-              });
+    if (relay) {
+      run_relay(*request.relay, kernel, y_argument, x_argument, scratch.data(), launch.rows);
+    } else {
+      run_steps(request.steps, y_argument, x_argument, scratch.data(), launch.rows,
+                [&](std::size_t entry, const LaunchConfig& config, std::span<const Argument> arguments) {
+                  kernel.launch(config, arguments, entry);
+                });
+    }
   } catch (const std::exception& error) {
     return to_text(launch) + ": " + error.what();
   }
@@ -180,6 +208,11 @@ std::optional<std::string> check_request(const PermutationCase& item, const Perm
   for (const PermutationLaunch& launch : item.launches) {
     if (auto wrong = check_launch(item, launch, request, kernel)) {
       return *wrong + "\n  of " + to_text(item);
+    }
+    if (request.relay) {
+      if (auto wrong = check_launch(item, launch, request, kernel, /*relay=*/true)) {
+        return "relay, " + *wrong + "\n  of " + to_text(item);
+      }
     }
   }
   return std::nullopt;

@@ -46,7 +46,7 @@ std::vector<PermutationLaunch> launches_for(const PermutationCase& item, const P
 /// may be null.
 std::optional<std::string> check_permutation(const PermutationCase& item, PermutationCoverage* coverage = nullptr);
 
-/// The same for a kernel that was planned otherwise.
+/// The same for a kernel that was planned otherwise, by its steps and, where it has one, by its relay.
 std::optional<std::string> check_request(const PermutationCase& item, const PermuteRequest& request);
 
 /// A smaller case that `fails` too: fewer rows, aligned buffers, one element at a time, a shorter map. Tries at most

@@ -61,7 +61,8 @@ std::vector<Kind> kinds() {
   list.push_back({"direct_wide_blocks", 300, {.element_bytes = 2, .inner = 100}});
   list.push_back({"direct_long_rows", 3, {.element_bytes = 4, .inner = std::uint64_t{1} << 33}});
   list.push_back({"direct_data", 70'000, {.element_bytes = 2, .typical_rows = 1}});
-  for (unsigned bytes : {1U, 2U, 4U, 8U, 16U}) {
+  list.push_back({"bucketed_blocks_of_three", 100'000, {.element_bytes = 4, .inner = 3}});
+  for (unsigned bytes : {1U, 2U, 4U, 8U}) {
     list.push_back({"bucketed_" + std::to_string(bytes) + "_bytes", 262'144, {.element_bytes = bytes}});
     list.push_back({"bucketed_odd_" + std::to_string(bytes) + "_bytes", 1'100'001, {.element_bytes = bytes}});
   }

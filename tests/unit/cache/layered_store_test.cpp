@@ -6,6 +6,8 @@
 #include <atomic>
 #include <thread>
 
+#include "cache/schema.hpp"
+#include "cache/store.hpp"
 #include "cache_fixture.hpp"
 
 namespace kiln::cache {
@@ -124,7 +126,7 @@ TEST_F(LayeredStoreTest, ReadOnlyMakesNothing) {
   for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator(folder_.path() / "cache")) {
     ++files;
   }
-  EXPECT_EQ(files, 1U);
+  EXPECT_EQ(files, 2U) << "the database, and the totals of the service that wrote it";
 }
 
 TEST_F(LayeredStoreTest, OffAndNoDirectoryAreMemoryOnly) {
@@ -230,6 +232,27 @@ TEST_F(LayeredStoreTest, ABrokenPackIsSkippedAndSaidOnce) {
     EXPECT_EQ(said.count_with("missing.kilnpack"), 1U);
     EXPECT_EQ(stats_of(store).degraded, 2U);
   }
+}
+
+TEST_F(LayeredStoreTest, APackWithoutItsIndexIsNoPack) {
+  const std::filesystem::path file = folder_.path() / "forged.kilnpack";
+  {
+    Store pack(Database::open(file, Database::Access::build, std::chrono::milliseconds(0)));
+    create_pack_schema(pack.database(), PackPolicy::any);
+    pack.put(to_row(sample_artifact(0), 0).value());
+  }
+  std::filesystem::permissions(file, std::filesystem::perms(0600));
+  ServiceOptions packs;
+  packs.packs = {file};
+  {
+    LayeredStore store(packs);
+    ASSERT_TRUE(get(store, sample_artifact(0))) << "the pack is sound so far";
+  }
+  Database::open(file, Database::Access::build, std::chrono::milliseconds(0))
+      .execute("ALTER TABLE artifacts RENAME TO old; CREATE TABLE artifacts AS SELECT * FROM old");
+  LayeredStore store(packs);
+  EXPECT_FALSE(get(store, sample_artifact(0)));
+  EXPECT_EQ(stats_of(store).degraded, 1U);
 }
 
 TEST_F(LayeredStoreTest, RemembersACompilerByItsStamp) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <thread>
 
+#include "cache/backoff.hpp"
 #include "cache/layered_store.hpp"
 #include "cache/sqlite.hpp"
 #include "cache_fixture.hpp"
@@ -172,6 +173,17 @@ TEST_F(RecoveryTest, ANewerFormatThatStillFitsIsUsed) {
   EXPECT_TRUE(store.put(sample_artifact(1)));
 }
 
+TEST_F(RecoveryTest, ADamagedVersionIsNotTakenForANewerFormat) {
+  make(1);
+  const std::string sound = read_file(database());
+  for (const char* version : {"2002", "9009", "17002"}) {
+    restore(sound);
+    execute((std::string("PRAGMA user_version = ") + version).c_str());
+    expect_usable(0);
+    ASSERT_FALSE(HasFatalFailure()) << version;
+  }
+}
+
 TEST_F(RecoveryTest, DeletedUnderARunningProcess) {
   LayeredStore store(options());
   ASSERT_TRUE(store.put(sample_artifact(0)));
@@ -259,6 +271,38 @@ TEST_F(RecoveryTest, ABusyDatabaseDelaysByTheBusyWaitAtMost) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
   EXPECT_EQ(messages_.all().size(), 1U);
   EXPECT_EQ(stats_of(store).puts_lost, 2U);
+}
+
+TEST_F(RecoveryTest, ABusyDatabaseIsStillRead) {
+  make(1);
+  Database other = Database::open(database(), Database::Access::read_write, std::chrono::milliseconds(0));
+  LayeredStore store(options());
+  ASSERT_TRUE(store.put(sample_artifact(1)));
+  other.execute("BEGIN IMMEDIATE");
+  EXPECT_FALSE(store.put(sample_artifact(2)));
+  EXPECT_TRUE(get(store, sample_artifact(0)));
+  EXPECT_TRUE(get(store, sample_artifact(1)));
+  EXPECT_EQ(stats_of(store).degraded, 0U);
+}
+
+TEST_F(RecoveryTest, ABusyDatabaseIsWrittenAgainAfterAMoment) {
+  make(1);
+  Database other = Database::open(database(), Database::Access::read_write, std::chrono::milliseconds(0));
+  LayeredStore store(options());
+  other.execute("BEGIN IMMEDIATE");
+  EXPECT_FALSE(store.put(sample_artifact(1)));
+  other.execute("COMMIT");
+  std::this_thread::sleep_for(Backoff::k_first + std::chrono::milliseconds(50));
+  EXPECT_TRUE(store.put(sample_artifact(1)));
+  EXPECT_TRUE(get(store, sample_artifact(1)));
+}
+
+TEST_F(RecoveryTest, ClearSaysThatTheDatabaseIsBusy) {
+  make(1);
+  Database other = Database::open(database(), Database::Access::read_write, std::chrono::milliseconds(0));
+  other.execute("BEGIN IMMEDIATE");
+  LayeredStore store(options());
+  EXPECT_THROW(store.clear(), StoreError);
 }
 
 TEST_F(RecoveryTest, AHostileSchemaIsAMiss) {

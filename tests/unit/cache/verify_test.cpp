@@ -112,7 +112,7 @@ TEST_F(VerifyTest, RepairMovesAsideATruncatedDatabase) {
 
 TEST_F(VerifyTest, NeverTouchesADatabaseOfANewerKiln) {
   fill(2);
-  test::RawDatabase(database()).execute("PRAGMA user_version = 9009");
+  test::RawDatabase(database()).execute("PRAGMA user_version = 9009; UPDATE meta SET value = 9 WHERE key = 'format'");
   EXPECT_THROW(verify(options_, true), StoreError);
   EXPECT_TRUE(std::filesystem::exists(database()));
 }

@@ -94,12 +94,12 @@ TEST(BucketedTable, MovesEveryUnitToItsPlace) {
     std::uint64_t source_size;
     std::uint64_t segment;
   };
-  for (const Case& c :
-       {Case{Kind::shuffled, 1, 1, 16}, Case{Kind::shuffled, 16, 16, 16}, Case{Kind::shuffled, 17, 17, 16},
-        Case{Kind::shuffled, 1000, 1000, 64}, Case{Kind::shuffled, 4096, 4096, 512},
-        Case{Kind::shuffled, 4097, 4097, 512}, Case{Kind::reversal, 4095, 4095, 512},
-        Case{Kind::repeated, 1500, 1000, 256}, Case{Kind::repeated, 1000, 3001, 256},
-        Case{Kind::repeated, 5000, 5000, 5008}, Case{Kind::shuffled, 70'001, 70'001, 16'384}}) {
+  for (const Case& c : {Case{Kind::shuffled, 1, 1, 16}, Case{Kind::shuffled, 16, 16, 16},
+                        Case{Kind::shuffled, 17, 17, 16}, Case{Kind::shuffled, 1000, 1000, 64},
+                        Case{Kind::shuffled, 4096, 4096, 512}, Case{Kind::shuffled, 4097, 4097, 512},
+                        Case{Kind::reversal, 4095, 4095, 512}, Case{Kind::repeated, 1500, 1000, 256},
+                        Case{Kind::repeated, 1000, 3001, 256}, Case{Kind::repeated, 9000, 100, 256},
+                        Case{Kind::repeated, 5000, 5000, 5008}, Case{Kind::shuffled, 70'001, 70'001, 16'384}}) {
     for (unsigned bytes : {1U, 2U, 4U, 8U, 16U}) {
       SCOPED_TRACE(std::to_string(c.size) + " of " + std::to_string(c.source_size) + ", " + std::to_string(bytes) +
                    " bytes");
@@ -138,6 +138,15 @@ TEST(Bucketed, PermutationsOfOneSizeHaveTheSameSizes) {
   };
   ASSERT_TRUE(plan_for(Kind::shuffled));
   EXPECT_EQ(plan_for(Kind::shuffled), plan_for(Kind::reversal));
+}
+
+TEST(Bucketed, SegmentsThatAreReadMoreThanOnceAreShorter) {
+  const BlockMap blocks = block_map(map_of(Kind::repeated, 262'144, 65'536), {.element_bytes = 4});
+  const std::optional<Bucketed> plan = find_bucketed(blocks, 227 * 1024);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->source_segment, 4096U);
+  EXPECT_EQ(plan->target_segment, 16'384U);
+  EXPECT_EQ(interpret(blocks, *plan, bucketed_table(blocks, *plan)), defined(blocks));
 }
 
 TEST(Bucketed, RefusesMapsThatReadOneSegmentMoreThanOthers) {

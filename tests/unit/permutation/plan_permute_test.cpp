@@ -19,6 +19,15 @@ IndexMap reversal(std::uint64_t size) {
   return make(sources, size);
 }
 
+/// Of a square with so many units a side: neighbours come from far apart.
+IndexMap transpose(std::uint64_t side) {
+  std::vector<std::int64_t> sources(side * side);
+  for (std::uint64_t at = 0; at < sources.size(); ++at) {
+    sources[at] = static_cast<std::int64_t>(at % side * side + at / side);
+  }
+  return make(sources, sources.size());
+}
+
 const Target k_target = Target::cubin(90);
 
 TEST(PlanPermute, BakesAStagedMap) {
@@ -69,7 +78,7 @@ TEST(PlanPermute, GivesLargeMapsAsModuleData) {
 }
 
 TEST(PlanPermute, MovesLongRowsInTwoLaunchesThroughScratchMemory) {
-  PermuteRequest request = plan_permute(reversal(262'144), {}, k_target);
+  PermuteRequest request = plan_permute(transpose(512), {}, k_target);
   EXPECT_EQ(request.strategy, "bucketed");
   EXPECT_EQ(request.tmpl.name(), "permute_bucketed.cu");
   ASSERT_EQ(request.tmpl.entries(), (std::vector<std::string>{"pass1", "pass2", "relay"}));
@@ -88,11 +97,11 @@ TEST(PlanPermute, MovesLongRowsInTwoLaunchesThroughScratchMemory) {
   EXPECT_EQ(request.relay->group_blocks, 32U);
   EXPECT_EQ(request.relay->ring, 2U);
   EXPECT_EQ(request.relay->shared_bytes, 65'536U + 16 * 12);
-  EXPECT_FALSE(plan_permute(reversal(262'144), {}, Target::cubin(120)).relay);
+  EXPECT_FALSE(plan_permute(transpose(512), {}, Target::cubin(120)).relay);
 }
 
 TEST(RunSteps, GivesEachStepItsBuffers) {
-  PermuteRequest request = plan_permute(reversal(262'144), {}, k_target);
+  PermuteRequest request = plan_permute(transpose(512), {}, k_target);
   char y = 0;
   char x = 0;
   char scratch = 0;

@@ -46,9 +46,18 @@ TEST(ScratchPlan, StepsServeWhereARelayCannot) {
   EXPECT_EQ(plan.bytes(11), 11 * k_mib);
 }
 
+TEST(ScratchPlan, UsesWhatItsLaunchesWrite) {
+  const ScratchPlan plan{.row_bytes = 1000, .groups = 3, .ring = 2};
+  EXPECT_EQ(plan.bytes_used(12, 100'000), 6048U);
+  EXPECT_EQ(plan.bytes_used(11, 100'000), 11'000U);
+  EXPECT_EQ(plan.bytes_used(11, 3999), 3000U);
+}
+
+/// Of scratch memory for 10 rows of 1000 bytes each, x at 100,000 and y at 200,000.
 std::string refusal(std::uintptr_t address, std::uint64_t bytes) {
   try {
-    check_scratch(reinterpret_cast<const void*>(address), bytes, ScratchPlan{.row_bytes = 1000});
+    check_scratch({reinterpret_cast<void*>(address), bytes}, ScratchPlan{.row_bytes = 1000},
+                  reinterpret_cast<void*>(200'000), reinterpret_cast<const void*>(100'000), 10, {1000, 1000, 4});
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
     return error.what();
@@ -61,6 +70,16 @@ TEST(CheckScratch, NamesWhatIsWrong) {
   EXPECT_THAT(refusal(0, 1000), testing::HasSubstr("scratch is null"));
   EXPECT_THAT(refusal(40, 1000), testing::HasSubstr("8 bytes off"));
   EXPECT_THAT(refusal(32, 999), testing::HasSubstr("scratch has 999 bytes: one row needs 1000"));
+}
+
+TEST(CheckScratch, WhatIsUsedIsApartFromXAndY) {
+  EXPECT_EQ(refusal(90'000, 10'000), "");
+  EXPECT_EQ(refusal(110'000, 10'000), "");
+  EXPECT_EQ(refusal(110'000, ~std::uint64_t{0}), "");
+  EXPECT_THAT(refusal(90'016, 10'000), testing::HasSubstr("scratch and x overlap"));
+  EXPECT_THAT(refusal(109'984, 1000), testing::HasSubstr("scratch and x overlap"));
+  EXPECT_THAT(refusal(199'008, 1000), testing::HasSubstr("scratch and y overlap"));
+  EXPECT_THAT(refusal(200'000, 10'000), testing::HasSubstr("scratch and y overlap"));
 }
 
 }  // namespace

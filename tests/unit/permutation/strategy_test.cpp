@@ -124,15 +124,36 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{16, 70000, 70000, 1, 0, 90, "direct data x256"},
                     Case{4, 50000, 50000, 1, 0, 120, "bucketed x512 segments of 12500 and 12500"}));
 
-/// Every output reads the first source but for the last, which reads the last.
-IndexMap one_source(std::uint64_t size) {
+/// Nearly every output reads from the start of the row: 32 units, 32 apart.
+IndexMap few_sources(std::uint64_t size) {
   std::vector<std::uint32_t> sources(size);
+  for (std::uint64_t at = 0; at < size; ++at) {
+    sources[at] = static_cast<std::uint32_t>(at % 32 * 32);
+  }
   sources.back() = static_cast<std::uint32_t>(size - 1);
   return {std::span<const std::uint32_t>(sources), size};
 }
 
 std::string reason_for(const IndexMap& map, const PermuteShape& shape, int capability = 90) {
   return choose(block_map(map, shape), shape.typical_rows, Target::cubin(capability)).reason;
+}
+
+TEST(Choice, LongRowsReadFromNearByNeedNoSecondPass) {
+  const auto chosen = [](std::vector<std::uint32_t> sources, unsigned bytes) {
+    const std::size_t size = sources.size();
+    const IndexMap map(std::span<const std::uint32_t>(sources), size);
+    return text_of(choose(block_map(map, {.element_bytes = bytes}), 0, Target::cubin(90)).strategy);
+  };
+  std::vector<std::uint32_t> sources(262'144);
+  std::iota(sources.rbegin(), sources.rend(), 0U);  // a reversal
+  EXPECT_EQ(chosen(sources, 4), "direct data x256");
+  EXPECT_EQ(chosen(sources, 2), "relay x512 segments of 16384 and 16384");
+  std::rotate(sources.begin(), sources.begin() + 12'345, sources.end());
+  EXPECT_EQ(chosen(sources, 8), "direct data x256");
+  for (std::size_t at = 0; at < sources.size(); ++at) {
+    sources[at] = static_cast<std::uint32_t>(at % 512 * 512 + at / 512);  // a transpose
+  }
+  EXPECT_EQ(chosen(sources, 4), "relay x512 segments of 16384 and 16384");
 }
 
 TEST(Choice, SaysWhy) {
@@ -149,9 +170,12 @@ TEST(Choice, SaysWhy) {
   EXPECT_EQ(reason_for(random_map(50'000, 50'000), {}, 80),
             "bucketed: rows of 200000 bytes, too long for the shared memory of a block, are moved in two passes over "
             "segments of 12500 units");
-  EXPECT_EQ(reason_for(one_source(20'000), {}, 75),
+  EXPECT_EQ(reason_for(random_map(20'000, 20'000), {.element_bytes = 16}, 75),
+            "direct: a row of 320000 bytes is too long for shared memory, and neighbours are read from places so near "
+            "each other that whole sectors are 200 % of the bytes");
+  EXPECT_EQ(reason_for(few_sources(40'000), {.element_bytes = 2}, 75),
             "direct: a row of 80000 bytes does not fit in the 65536 bytes of shared memory of a block");
-  EXPECT_EQ(reason_for(one_source(70'000), {}),
+  EXPECT_EQ(reason_for(few_sources(70'000), {}),
             "direct, the table as module data: rows of 70000 units need more than 65536 literals in a table");
   EXPECT_EQ(reason_for(random_map(36, 36), {}),
             "staged: tiles of 128 rows of 144 bytes are read and written in 16-byte vectors and permuted in shared "

@@ -5,8 +5,7 @@
 
 namespace kiln::permutation {
 
-/// The parameters `unit` and `element` that every permutation's template has: bits of the size that moves as a whole,
-/// and of the size that pointers are aligned to. Pure.
+/// The template parameters `unit` and `element`: bits of their sizes. No header needs to be included for any of these.
 Values unit_values(const BlockMap& blocks);
 
 }  // namespace kiln::permutation

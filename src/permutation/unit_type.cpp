@@ -1,4 +1,4 @@
-#include "permutation/unit_values.hpp"
+#include "permutation/unit_type.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,6 @@ namespace kiln::permutation {
 
 namespace {
 
-/// Bits of that size. No header needs to be included for any of these.
 TypeName unit_type(unsigned bytes) {
   switch (bytes) {
     case 1:
