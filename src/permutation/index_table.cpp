@@ -2,19 +2,15 @@
 
 namespace kiln::permutation {
 
-std::vector<std::uint64_t> pack_table(const IndexMap& map, std::uint64_t units, std::uint64_t rows, unsigned bits) {
+std::vector<std::uint64_t> pack_entries(std::span<const std::uint32_t> entries, unsigned bits) {
   const std::uint64_t a_word = 64 / bits;
-  std::vector<std::uint64_t> words((rows * map.size() * units + a_word - 1) / a_word);
-  std::uint64_t entry = 0;
-  for (std::uint64_t row = 0; row < rows; ++row) {
-    for (std::uint32_t source : map.sources()) {
-      for (std::uint64_t unit = 0; unit < units; ++unit, ++entry) {
-        std::uint64_t index = (row * map.source_size() + source) * units + unit;
-        words[entry / a_word] |= index << (entry % a_word * bits);
-      }
-    }
+  std::vector<std::uint64_t> words((entries.size() + a_word - 1) / a_word);
+  for (std::uint64_t entry = 0; entry < entries.size(); ++entry) {
+    words[entry / a_word] |= std::uint64_t{entries[entry]} << (entry % a_word * bits);
   }
   return words;
 }
+
+std::vector<std::uint64_t> pack_table(const IndexMap& map, unsigned bits) { return pack_entries(map.sources(), bits); }
 
 }  // namespace kiln::permutation

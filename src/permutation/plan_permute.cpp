@@ -40,8 +40,7 @@ PermuteGeometry direct_geometry(const BlockMap& blocks, unsigned threads) {
 
 PermuteRequest request_for(const Direct& direct, const BlockMap& blocks) {
   Values values = direct_values(blocks, direct.threads);
-  values.set("index_bits", direct.index_bits)
-      .set("table", permutation::pack_table(blocks.map, 1, 1, direct.index_bits));
+  values.set("index_bits", direct.index_bits).set("table", permutation::pack_table(blocks.map, direct.index_bits));
   return {Template::builtin("permute_direct"),           std::move(values), {}, "direct", {},
           {{0, direct_geometry(blocks, direct.threads)}}};
 }
@@ -57,17 +56,8 @@ PermuteRequest request_for(const DirectData& direct, const BlockMap& blocks) {
 }
 
 PermuteRequest request_for(const Staged& staged, const BlockMap& blocks) {
-  Values values = permutation::unit_values(blocks);
-  values.set("row_out", blocks.row_out_units())
-      .set("row_in", blocks.row_in_units())
-      .set("rows_per_tile", staged.rows_per_tile)
-      .set("period_rows", staged.period_rows)
-      .set("threads", staged.threads)
-      .set("asynchronous", staged.asynchronous)
-      .set("index_bits", staged.index_bits)
-      .set("table", permutation::pack_table(blocks.map, blocks.units, staged.period_rows, staged.index_bits));
   return {Template::builtin("permute_staged"),
-          std::move(values),
+          permutation::staged_values(staged, blocks),
           {},
           "staged",
           {},

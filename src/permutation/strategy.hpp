@@ -7,6 +7,7 @@
 #include "kiln/target.hpp"
 #include "permutation/analysis.hpp"
 #include "permutation/bucketed.hpp"
+#include "permutation/staged.hpp"
 
 namespace kiln::permutation {
 
@@ -23,16 +24,6 @@ struct DirectData {
   friend bool operator==(const DirectData&, const DirectData&) = default;
 };
 
-/// Tiles of whole rows through shared memory, one tile a block. Template permute_staged.
-struct Staged {
-  unsigned index_bits = 0;     ///< 8 or 16
-  unsigned period_rows = 0;    ///< rows that the table covers: as many as make whole 16-byte vectors, else 1
-  unsigned rows_per_tile = 0;  ///< a multiple of period_rows
-  unsigned threads = 0;
-  bool asynchronous = false;  ///< filled by cp.async where the target has it
-  friend bool operator==(const Staged&, const Staged&) = default;
-};
-
 using Strategy = std::variant<Direct, DirectData, Staged, Bucketed>;
 
 struct Choice {
@@ -45,8 +36,5 @@ Choice choose(const BlockMap& blocks, std::uint64_t typical_rows, const Target& 
 
 /// Dynamic shared memory that one block may have on an architecture, in bytes.
 unsigned shared_bytes_limit(int capability) noexcept;
-
-/// Of one block, in bytes: a tile of input rows, and room to start it where global memory's alignment has it.
-unsigned shared_bytes(const Staged& staged, const BlockMap& blocks) noexcept;
 
 }  // namespace kiln::permutation

@@ -33,7 +33,7 @@ template <unsigned Bits, unsigned Count>
 class IndexGroup {
  public:
   /// Entries [number * Count, (number + 1) * Count).
-  __device__ __forceinline__ IndexGroup(const unsigned long long* table, unsigned number) {
+  __device__ __forceinline__ void load(const unsigned long long* table, unsigned number) {
     const unsigned char* bytes = reinterpret_cast<const unsigned char*>(table) + number * k_bytes;
     if constexpr (k_bytes >= 8) {
 #pragma unroll

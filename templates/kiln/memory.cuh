@@ -8,6 +8,15 @@
 #define KILN_HAS_CP_ASYNC 0
 #endif
 
+// Threads that a multiprocessor can hold.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 800
+#define KILN_RESIDENT_THREADS 1024
+#elif __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100)
+#define KILN_RESIDENT_THREADS 2048
+#else
+#define KILN_RESIDENT_THREADS 1536
+#endif
+
 namespace kiln {
 
 /// From shared or global memory.

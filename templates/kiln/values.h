@@ -12,6 +12,7 @@ inline constexpr unsigned int blocks_in = 36u;
 inline constexpr unsigned long long units_per_block = 1ull;
 inline constexpr unsigned int row_out = 36u;
 inline constexpr unsigned int row_in = 36u;
+inline constexpr unsigned int lanes = 1u;
 inline constexpr unsigned int rows_per_tile = 128u;
 inline constexpr unsigned int period_rows = 1u;
 inline constexpr unsigned int source_segment = 16u;
@@ -20,6 +21,7 @@ inline constexpr unsigned int out_vectors = 6u;
 inline constexpr unsigned int in_vectors = 6u;
 inline constexpr unsigned int resident = 1u;
 inline constexpr unsigned int threads = 288u;
+inline constexpr unsigned int resident_threads = 2048u;
 inline constexpr bool asynchronous = false;
 inline constexpr unsigned int index_bits = 8u;
 // The map [5, 1, 8, 16, 4, 32, 23, 12, 33, …]: eight entries a word

@@ -10,6 +10,7 @@
 #include "kiln/emulator.hpp"
 #include "kiln/index_map.hpp"
 #include "kiln/source.hpp"
+#include "permutation/analysis.hpp"
 
 namespace kiln::testing {
 namespace {
@@ -171,7 +172,8 @@ std::vector<PermutationCase> simpler_cases(const PermutationCase& item) {
     cases.push_back(std::move(copy));
   };
   const PermutationLaunch& launch = item.launches.front();
-  if (item.sources.size() > 1) {
+  // A forced shape fits its map: that stays as it is.
+  if (item.sources.size() > 1 && !item.staged) {
     add([](auto& copy) { copy.sources.resize(copy.sources.size() / 2); });
     add([](auto& copy) {
       copy.sources.erase(copy.sources.begin(),
@@ -180,7 +182,7 @@ std::vector<PermutationCase> simpler_cases(const PermutationCase& item) {
     add([](auto& copy) { copy.sources.pop_back(); });
   }
   const std::uint64_t needed = *std::max_element(item.sources.begin(), item.sources.end()) + std::uint64_t{1};
-  if (needed < item.source_size) {
+  if (needed < item.source_size && !item.staged) {
     add([&](auto& copy) { copy.source_size = needed; });
   }
   if (launch.rows > 1) {
@@ -194,10 +196,30 @@ std::vector<PermutationCase> simpler_cases(const PermutationCase& item) {
   if (launch.y_offset != 0) {
     add([](auto& copy) { copy.launches.front().y_offset = 0; });
   }
-  if (item.shape.inner > 1) {
+  if (item.shape.inner > 1 && !item.staged) {
     add([](auto& copy) { copy.shape.inner = 1; });
   }
   return cases;
+}
+
+PermuteRequest request_of(const PermutationCase& item, const IndexMap& map) {
+  if (!item.staged) {
+    return plan_permute(map, item.shape, item.target);
+  }
+  const permutation::BlockMap blocks = permutation::block_map(map, item.shape);
+  permutation::Staged staged = *item.staged;
+  return {Template::builtin("permute_staged"),
+          permutation::staged_values(staged, blocks),
+          {},
+          "staged",
+          "forced",
+          {{0, {staged.threads, permutation::shared_bytes(staged, blocks), 1, staged.rows_per_tile}}}};
+}
+
+std::string to_text(const permutation::Staged& staged) {
+  return ", lanes " + std::to_string(staged.lanes) + ", period " + std::to_string(staged.period_rows) + ", tile " +
+         std::to_string(staged.rows_per_tile) + ", threads " + std::to_string(staged.threads) + ", index bits " +
+         std::to_string(staged.index_bits) + (staged.asynchronous ? ", asynchronous" : "");
 }
 
 }  // namespace
@@ -220,7 +242,7 @@ std::optional<std::string> check_request(const PermutationCase& item, const Perm
 
 std::optional<std::string> check_permutation(const PermutationCase& item, PermutationCoverage* coverage) {
   const IndexMap map(std::span<const std::uint32_t>(item.sources), item.source_size);
-  const PermuteRequest request = plan_permute(map, item.shape, item.target);
+  const PermuteRequest request = request_of(item, map);
   const EmulatedKernel kernel(instantiate(request.tmpl, request.values), item.target);
   if (!request.table.empty()) {
     kernel.set_data(request.module_data());
@@ -269,7 +291,8 @@ std::string to_text(const PermutationCase& item) {
   return item.kind + " of " + std::to_string(item.sources.size()) + " from " + std::to_string(item.source_size) +
          ", elements of " + std::to_string(item.shape.element_bytes) + " bytes, inner " +
          std::to_string(item.shape.inner) + ", typical rows " + std::to_string(item.shape.typical_rows) + ", " +
-         item.target.text() + (item.launches.empty() ? "" : ", " + to_text(item.launches.front())) + ", map [" + map +
+         item.target.text() + (item.staged ? to_text(*item.staged) : "") +
+         (item.launches.empty() ? "" : ", " + to_text(item.launches.front())) + ", map [" + map +
          (item.sources.size() > 100 ? ",…]" : "]");
 }
 

@@ -8,6 +8,7 @@
 
 #include "kiln/permuter.hpp"
 #include "kiln/target.hpp"
+#include "permutation/staged.hpp"
 
 namespace kiln::testing {
 
@@ -26,6 +27,7 @@ struct PermutationCase {
   PermuteShape shape;
   Target target;
   std::vector<PermutationLaunch> launches;
+  std::optional<permutation::Staged> staged;  ///< this shape of tile, whatever would be chosen
 };
 
 /// What a case took: to be sure that the generator reaches what it should.
@@ -37,6 +39,9 @@ struct PermutationCoverage {
 
 /// Case `number` of an endless, fixed sequence.
 PermutationCase generate_permutation_case(std::uint64_t number);
+
+/// Case `number` of one whose staged tiles have shapes that nobody would choose; or nothing, where none fits.
+std::optional<PermutationCase> generate_staged_case(std::uint64_t number);
 
 /// A launch list that takes the kernel's tiles, edges and misalignments in turn, for a kernel of this geometry.
 std::vector<PermutationLaunch> launches_for(const PermutationCase& item, const PermuteGeometry& geometry);

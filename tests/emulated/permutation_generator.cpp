@@ -172,6 +172,45 @@ PermutationCase generate_permutation_case(std::uint64_t number) {
   return item;
 }
 
+std::optional<PermutationCase> generate_staged_case(std::uint64_t number) {
+  constexpr std::uint64_t k_most_shared_bytes = 48 * 1024;
+  PermutationCase item = generate_permutation_case(number);
+  Random random(number + 1'000'000);
+  const IndexMap map(std::span<const std::uint32_t>(item.sources), item.source_size);
+  const permutation::BlockMap blocks = permutation::block_map(map, item.shape);
+  permutation::Staged staged;
+  staged.lanes = random.one_of(std::array{1U, 2U, 4U});
+  while (staged.lanes > 1 && staged.lanes * blocks.unit_bytes > 4) {
+    staged.lanes /= 2;
+  }
+  const auto fits = [&](std::uint64_t period_rows, std::uint64_t periods) {
+    staged.period_rows = static_cast<unsigned>(period_rows);
+    staged.rows_per_tile = static_cast<unsigned>(staged.lanes * period_rows * periods);
+    return permutation::shared_bytes(staged, blocks) <= k_most_shared_bytes &&
+           period_rows * std::max(blocks.row_in_units(), blocks.row_out_units()) <= 65'536;
+  };
+  std::uint64_t period_rows = random.one_of(std::array{1U, 1U, 2U, 4U, 8U, 16U, 3U, 32U});
+  while (!fits(period_rows, 1)) {
+    if (period_rows == 1) {
+      return std::nullopt;
+    }
+    period_rows /= 2;
+  }
+  std::uint64_t periods = 1;
+  if (period_rows * blocks.row_out_units() * blocks.unit_bytes % 16 == 0) {
+    periods += random.below(9);
+    while (!fits(period_rows, periods)) {
+      --periods;
+    }
+  }
+  staged.index_bits = period_rows * blocks.row_in_units() <= 256 && random.below(2) == 0 ? 8 : 16;
+  staged.threads = random.one_of(std::array{32U, 33U, 96U, 250U, 256U, 288U, 509U});
+  staged.resident_threads = 1024;
+  staged.asynchronous = random.below(3) == 0;
+  item.staged = staged;
+  return item;
+}
+
 std::vector<PermutationLaunch> launches_for(const PermutationCase& item, const PermuteGeometry& geometry) {
   constexpr std::uint64_t k_most_bytes = 192 * 1024;  // a launch, so that all of them take seconds
   const std::uint64_t row_bytes =

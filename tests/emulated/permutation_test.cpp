@@ -39,6 +39,25 @@ TEST(EmulatedPermutation, GeneratedCasesFollowTheDefinition) {
   EXPECT_GE(kernels["staged"], k_kernels / 5);
 }
 
+TEST(EmulatedPermutation, StagedTilesOfAnyShapeFollowTheDefinition) {
+  std::mutex mutex;  // guards the counts
+  std::map<unsigned, std::size_t> lanes;
+  const auto failures = testing::run_batch(k_kernels, [&](std::size_t number) -> std::optional<std::string> {
+    const std::optional<PermutationCase> item = testing::generate_staged_case(number);
+    if (!item) {
+      return std::nullopt;
+    }
+    auto wrong = testing::check_permutation(*item);
+    const std::scoped_lock lock(mutex);
+    ++lanes[item->staged->lanes];
+    return wrong;
+  });
+  EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
+  EXPECT_GE(lanes[1], k_kernels / 4);
+  EXPECT_GE(lanes[2], k_kernels / 20);
+  EXPECT_GE(lanes[4], k_kernels / 40);
+}
+
 PermutationCase case_of(std::string kind, std::uint64_t size, const char* target) {
   PermutationCase item;
   item.kind = std::move(kind);

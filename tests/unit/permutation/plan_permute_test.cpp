@@ -31,16 +31,18 @@ IndexMap transpose(std::uint64_t side) {
 const Target k_target = Target::cubin(90);
 
 TEST(PlanPermute, BakesAStagedMap) {
-  PermuteRequest request = plan_permute(make({1, 2, 0}, 3), {.element_bytes = 8}, k_target);
+  PermuteRequest request = plan_permute(make({1, 2, 0}, 3), {.element_bytes = 8, .typical_rows = 2}, k_target);
   EXPECT_EQ(request.strategy, "staged");
   EXPECT_EQ(request.tmpl.name(), "permute_staged.cu");
   Values expected{{"unit", TypeName{"uint2"}},
                   {"element", TypeName{"uint2"}},
                   {"row_out", 3U},
                   {"row_in", 3U},
-                  {"rows_per_tile", 768U},
+                  {"lanes", 1U},
+                  {"rows_per_tile", 84U},
                   {"period_rows", 2U},
-                  {"threads", 288U},
+                  {"threads", 126U},
+                  {"resident_threads", 2048U},
                   {"asynchronous", false},
                   {"index_bits", 8U},
                   {"table", std::vector<std::uint64_t>{0x030504000201}}};
@@ -51,7 +53,7 @@ TEST(PlanPermute, BakesAStagedMap) {
 
 TEST(PlanPermute, BakesADirectMap) {
   PermuteRequest request =
-      plan_permute(make({1, 2, 0}, 3), {.element_bytes = 2, .inner = 6, .typical_rows = 10}, k_target);
+      plan_permute(make({1, 2, 0}, 3), {.element_bytes = 2, .inner = 6, .typical_rows = 1}, k_target);
   EXPECT_EQ(request.strategy, "direct");
   Values expected{{"unit", TypeName{"unsigned int"}},
                   {"element", TypeName{"unsigned short"}},
@@ -126,7 +128,7 @@ TEST(PlanPermute, TypicalRowsChangeTheChoiceOnly) {
     return plan_permute(reversal(36), {.typical_rows = rows}, k_target).strategy;
   };
   EXPECT_EQ(strategy_for(0), "staged");
-  EXPECT_EQ(strategy_for(10), "direct");
+  EXPECT_EQ(strategy_for(10), "staged");
   EXPECT_EQ(strategy_for(1'000'000), "staged");
 }
 

@@ -40,9 +40,9 @@ std::string text_of(const Strategy& strategy) {
              std::to_string(bucketed.target_segment);
     }
     std::string operator()(const Staged& staged) const {
-      return "staged u" + std::to_string(staged.index_bits) + " x" + std::to_string(staged.threads) + " rows " +
-             std::to_string(staged.rows_per_tile) + " of " + std::to_string(staged.period_rows) +
-             (staged.asynchronous ? " async" : "");
+      return "staged u" + std::to_string(staged.index_bits) + " x" + std::to_string(staged.threads) + " lanes " +
+             std::to_string(staged.lanes) + " rows " + std::to_string(staged.rows_per_tile) + " of " +
+             std::to_string(staged.period_rows) + (staged.asynchronous ? " async" : "");
     }
   };
   return std::visit(Writer{}, strategy);
@@ -74,53 +74,65 @@ TEST_P(Strategies, AreAsWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Floats, Strategies,
-                         testing::Values(Case{4, 3, 3, 1, 0, 90, "staged u8 x288 rows 1536 of 4"},
-                                         Case{4, 36, 36, 1, 0, 90, "staged u8 x288 rows 128 of 1"},
-                                         Case{4, 37, 37, 1, 0, 90, "staged u8 x259 rows 112 of 4"},
-                                         Case{4, 256, 256, 1, 0, 90, "staged u8 x256 rows 16 of 1"},
-                                         Case{4, 997, 997, 1, 0, 90, "staged u16 x512 rows 4 of 4"},
-                                         Case{4, 1000, 1000, 1, 0, 90, "staged u16 x250 rows 4 of 1"},
-                                         Case{4, 4096, 4096, 1, 0, 90, "staged u16 x512 rows 1 of 1"},
-                                         Case{4, 16384, 16384, 1, 0, 90, "staged u16 x1024 rows 1 of 1 async"},
-                                         Case{4, 50000, 50000, 1, 0, 90, "staged u16 x992 rows 1 of 1 async"},
-                                         Case{4, 50001, 50001, 1, 0, 90, "staged u16 x1024 rows 1 of 1 async"},
+                         testing::Values(Case{4, 3, 3, 1, 0, 90, "staged u8 x126 lanes 1 rows 336 of 4"},
+                                         Case{4, 36, 36, 1, 0, 90, "staged u8 x126 lanes 1 rows 28 of 1"},
+                                         Case{4, 37, 37, 1, 0, 90, "staged u8 x111 lanes 1 rows 24 of 4"},
+                                         Case{4, 256, 256, 1, 0, 90, "staged u8 x128 lanes 1 rows 4 of 1"},
+                                         Case{4, 997, 997, 1, 0, 90, "staged u16 x512 lanes 1 rows 4 of 4"},
+                                         Case{4, 1000, 1000, 1, 0, 90, "staged u16 x128 lanes 1 rows 1 of 1"},
+                                         Case{4, 1200, 1200, 1, 0, 90, "staged u16 x300 lanes 1 rows 3 of 1"},
+                                         Case{4, 4096, 4096, 1, 0, 90, "staged u16 x1024 lanes 1 rows 2 of 1"},
+                                         Case{4, 16384, 16384, 1, 0, 90, "staged u16 x1024 lanes 1 rows 1 of 1"},
+                                         Case{4, 50000, 50000, 1, 0, 90, "staged u16 x1024 lanes 1 rows 1 of 1 async"},
+                                         Case{4, 50001, 50001, 1, 0, 90, "staged u16 x1024 lanes 1 rows 1 of 1 async"},
                                          Case{4, 70000, 70000, 1, 0, 90, "relay x512 segments of 14000 and 14000"},
                                          Case{4, 262144, 262144, 1, 0, 90, "relay x512 segments of 16384 and 16384"}));
 
 INSTANTIATE_TEST_SUITE_P(OtherElements, Strategies,
-                         testing::Values(Case{1, 3, 3, 1, 0, 90, "staged u8 x288 rows 6144 of 16 async"},
-                                         Case{1, 256, 256, 1, 0, 90, "staged u8 x256 rows 64 of 1 async"},
-                                         Case{1, 4097, 4097, 1, 0, 90, "staged u16 x256 rows 3 of 1 async"},
-                                         Case{2, 64, 64, 1, 0, 90, "staged u8 x256 rows 128 of 1"},
-                                         Case{2, 1024, 1024, 1, 0, 90, "staged u16 x256 rows 8 of 1"},
-                                         Case{2, 4096, 4096, 1, 0, 90, "staged u16 x512 rows 2 of 1"},
-                                         Case{8, 512, 512, 1, 0, 90, "staged u16 x256 rows 4 of 1"},
+                         testing::Values(Case{1, 3, 3, 1, 0, 90, "staged u8 x255 lanes 4 rows 5440 of 16"},
+                                         Case{1, 37, 37, 1, 0, 90, "staged u16 x222 lanes 4 rows 384 of 16"},
+                                         Case{1, 256, 256, 1, 0, 90, "staged u8 x256 lanes 4 rows 64 of 1"},
+                                         Case{1, 997, 997, 1, 0, 90, "staged u16 x288 lanes 4 rows 16 of 4"},
+                                         Case{1, 4096, 4096, 1, 0, 90, "staged u16 x256 lanes 4 rows 4 of 1"},
+                                         Case{1, 4097, 4097, 1, 0, 90, "staged u16 x288 lanes 4 rows 4 of 1"},
+                                         Case{1, 16384, 16384, 1, 0, 90, "staged u16 x512 lanes 4 rows 4 of 1"},
+                                         Case{1, 65536, 65536, 1, 0, 90, "staged u16 x1024 lanes 2 rows 2 of 1"},
+                                         Case{2, 64, 64, 1, 0, 90, "staged u8 x128 lanes 2 rows 64 of 1"},
+                                         Case{2, 1024, 1024, 1, 0, 90, "staged u16 x128 lanes 2 rows 4 of 1"},
+                                         Case{2, 4096, 4096, 1, 0, 90, "staged u16 x256 lanes 2 rows 2 of 1"},
+                                         Case{2, 65536, 65536, 1, 0, 90, "staged u16 x1024 lanes 1 rows 1 of 1 async"},
+                                         Case{8, 512, 512, 1, 0, 90, "staged u16 x128 lanes 1 rows 1 of 1"},
+                                         Case{8, 4096, 4096, 1, 0, 90, "staged u16 x1024 lanes 1 rows 1 of 1"},
                                          Case{16, 64, 64, 1, 0, 90, "direct u8 x256"},  // rows that stay cached
-                                         Case{16, 1000, 1000, 1, 0, 90, "staged u16 x512 rows 1 of 1"}));
+                                         Case{16, 1000, 1000, 1, 0, 90, "staged u16 x512 lanes 1 rows 1 of 1"}));
 
 INSTANTIATE_TEST_SUITE_P(
     OtherShapes, Strategies,
-    testing::Values(Case{4, 36, 36, 1, 10, 90, "direct u8 x256"},  // too few rows to fill the GPU
-                    Case{4, 36, 36, 1, 1000, 90, "direct u8 x256"},
-                    Case{4, 36, 36, 1, 10'000, 90, "staged u8 x288 rows 128 of 1"},
-                    Case{4, 36, 36, 2, 0, 90, "staged u8 x288 rows 64 of 1"},  // units of 8 bytes
-                    Case{4, 36, 36, 3, 0, 90, "staged u8 x270 rows 40 of 1"},  // blocks of three units
-                    Case{4, 36, 36, 16, 0, 90, "direct u8 x256"},              // blocks of whole sectors
+    testing::Values(Case{4, 36, 36, 1, 10, 90, "staged u8 x126 lanes 1 rows 14 of 1"},  // one vector a thread
+                    Case{4, 36, 36, 1, 1000, 90, "staged u8 x126 lanes 1 rows 14 of 1"},
+                    Case{4, 37, 37, 1, 4, 90, "staged u8 x111 lanes 1 rows 12 of 4"},
+                    Case{4, 37, 37, 1, 3, 90, "direct u8 x256"},       // no whole vectors
+                    Case{4, 4096, 4096, 1, 4, 90, "direct u16 x256"},  // more vectors than a small block has threads
+                    Case{4, 10, 1000, 1, 10, 90, "direct u16 x256"},   // reads a part of x
+                    Case{4, 36, 36, 1, 10'000, 90, "staged u8 x126 lanes 1 rows 28 of 1"},
+                    Case{4, 36, 36, 2, 0, 90, "staged u8 x126 lanes 1 rows 14 of 1"},  // units of 8 bytes
+                    Case{4, 36, 36, 3, 0, 90, "staged u8 x108 lanes 1 rows 8 of 1"},   // blocks of three units
+                    Case{4, 36, 36, 16, 0, 90, "direct u8 x256"},                      // blocks of whole sectors
                     Case{4, 300, 300, 16, 0, 90, "direct u16 x256"},
                     Case{4, 10, 1000, 1, 0, 90, "direct u16 x256"},  // staging reads a hundred times as much
                     Case{4, 10, 100'000, 1, 0, 90, "direct u32 x256"},
-                    Case{4, 1000, 10, 1, 0, 90, "staged u8 x256 rows 4 of 2"},
-                    Case{4, 257, 2866, 1, 0, 90, "staged u16 x771 rows 4 of 4 async"}));
+                    Case{4, 1000, 10, 1, 0, 90, "staged u8 x500 lanes 1 rows 4 of 2"},
+                    Case{4, 257, 2866, 1, 0, 90, "staged u16 x192 lanes 1 rows 1 of 1"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Targets, Strategies,
     testing::Values(Case{4, 16384, 16384, 1, 0, 75,
                          "bucketed x512 segments of 8192 and 8192"},  // 64 KiB of shared memory
-                    Case{4, 16384, 16384, 1, 0, 86, "staged u16 x1024 rows 1 of 1 async"},
+                    Case{4, 16384, 16384, 1, 0, 86, "staged u16 x1024 lanes 1 rows 1 of 1"},
                     Case{4, 28672, 28672, 1, 0, 86, "bucketed x512 segments of 14336 and 14336"},  // 99 KiB
-                    Case{4, 28672, 28672, 1, 0, 80, "staged u16 x1024 rows 1 of 1 async"},
+                    Case{4, 28672, 28672, 1, 0, 80, "staged u16 x1024 lanes 1 rows 1 of 1 async"},
                     Case{4, 50000, 50000, 1, 0, 80, "bucketed x512 segments of 12500 and 12500"},  // 163 KiB
-                    Case{4, 50000, 50000, 1, 0, 100, "staged u16 x992 rows 1 of 1 async"},
+                    Case{4, 50000, 50000, 1, 0, 100, "staged u16 x1024 lanes 1 rows 1 of 1 async"},
                     Case{16, 70000, 70000, 1, 0, 90, "direct data x256"},
                     Case{4, 50000, 50000, 1, 0, 120, "bucketed x512 segments of 12500 and 12500"}));
 
@@ -157,8 +169,10 @@ TEST(Choice, LongRowsReadFromNearByNeedNoSecondPass) {
 }
 
 TEST(Choice, SaysWhy) {
+  EXPECT_EQ(reason_for(random_map(37, 37), {.typical_rows = 3}),
+            "direct: launches of about 3 rows move 111 units, too few to make up for the latency of staging");
   EXPECT_EQ(reason_for(random_map(36, 36), {.typical_rows = 10}),
-            "direct: launches of about 10 rows move 360 units, too few to make up for the latency of staging");
+            "staged: launches of about 10 rows move few vectors, one a thread, each permuted in shared memory");
   EXPECT_EQ(reason_for(random_map(36, 36), {.inner = 16}),
             "direct: blocks of 64 bytes move together, so that global memory is read in whole sectors");
   EXPECT_EQ(reason_for(random_map(36, 36), {.inner = 4}),
@@ -178,7 +192,7 @@ TEST(Choice, SaysWhy) {
   EXPECT_EQ(reason_for(few_sources(70'000), {}),
             "direct, the table as module data: rows of 70000 units need more than 65536 literals in a table");
   EXPECT_EQ(reason_for(random_map(36, 36), {}),
-            "staged: tiles of 128 rows of 144 bytes are read and written in 16-byte vectors and permuted in shared "
+            "staged: tiles of 28 rows of 144 bytes are read and written in 16-byte vectors and permuted in shared "
             "memory");
 }
 
@@ -195,19 +209,15 @@ TEST(Staged, EveryTileFitsAndIsWholePeriods) {
     if (const auto* staged = std::get_if<Staged>(&choice.strategy)) {
       ++staged_count;
       EXPECT_LE(shared_bytes(*staged, blocks), shared_bytes_limit(capability));
-      EXPECT_EQ(staged->rows_per_tile % staged->period_rows, 0U);
-      EXPECT_GE(staged->threads, 16U);
+      EXPECT_EQ(staged->rows_per_tile % (staged->lanes * staged->period_rows), 0U);
+      EXPECT_LE(staged->lanes * blocks.unit_bytes, staged->lanes == 1 ? 16U : 4U);
+      EXPECT_GE(staged->threads, 32U);
       EXPECT_LE(staged->threads, 1024U);
       EXPECT_LE(staged->period_rows * blocks.row_in_units(), std::uint64_t{1} << staged->index_bits);
       EXPECT_LE(staged->period_rows * blocks.row_out_units(), 65'536U);
     }
   }
   EXPECT_GT(staged_count, 1000);
-}
-
-TEST(SharedBytes, HaveRoomForATileAtAnyPhase) {
-  BlockMap blocks = block_map(random_map(37, 37), {.element_bytes = 1});
-  EXPECT_EQ(shared_bytes({.index_bits = 8, .period_rows = 1, .rows_per_tile = 3, .threads = 256}, blocks), 112U + 16U);
 }
 
 }  // namespace

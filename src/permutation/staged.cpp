@@ -1,0 +1,233 @@
+#include "permutation/staged.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "permutation/index_table.hpp"
+#include "permutation/unit_type.hpp"
+
+namespace kiln::permutation {
+
+namespace {
+
+constexpr std::uint64_t k_vector_bytes = 16;
+constexpr std::uint64_t k_bank_row_bytes = 128;                // all banks once: what vectors change places within
+constexpr std::uint64_t k_most_literals = 65'536;              // what compiles in bounded time
+constexpr std::uint64_t k_lane_bytes = 4 * 1024;               // of a tile of short rows, about
+constexpr std::uint64_t k_most_interleaved_bytes = 64 * 1024;  // of a tile, so that blocks share a multiprocessor
+constexpr std::uint64_t k_asynchronous_bytes = 64 * 1024;      // of a tile; measured slower below
+constexpr std::uint64_t k_alone_bytes = 113 * 1024;            // of a tile that has a multiprocessor of sm_90 to itself
+constexpr std::uint64_t k_warp = 32;
+constexpr std::uint64_t k_put_together = 31;  // vectors that a warp writes at once between the vectors of a lane
+constexpr std::uint64_t k_most_threads = 1024;
+
+constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) noexcept { return (value + by - 1) / by; }
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t step) noexcept {
+  return divide_up(value, step) * step;
+}
+
+std::uint64_t row_in_bytes(const BlockMap& blocks) noexcept { return blocks.row_in_units() * blocks.unit_bytes; }
+std::uint64_t row_out_bytes(const BlockMap& blocks) noexcept { return blocks.row_out_units() * blocks.unit_bytes; }
+
+/// The rows after which input and output are whole vectors again.
+std::uint64_t whole_rows(const BlockMap& blocks) noexcept {
+  return k_vector_bytes / std::gcd(std::gcd(row_in_bytes(blocks), row_out_bytes(blocks)), k_vector_bytes);
+}
+
+std::uint64_t tile_bytes(std::uint64_t lanes, std::uint64_t lane_rows, const BlockMap& blocks) noexcept {
+  std::uint64_t bytes = lane_rows * row_in_bytes(blocks);
+  if (lanes == 1) {  // starts anywhere in its first vector
+    return round_up(bytes + k_vector_bytes - 1, k_bank_row_bytes);
+  }
+  return round_up(lanes * round_up(bytes, k_vector_bytes), k_bank_row_bytes);
+}
+
+struct Lanes {
+  std::uint64_t count;
+  std::uint64_t period_rows;
+  std::uint64_t periods = 1;
+};
+
+/// Of a period.
+std::uint64_t out_vectors(const Lanes& lanes, const BlockMap& blocks) noexcept {
+  return divide_up(lanes.period_rows * row_out_bytes(blocks), k_vector_bytes);
+}
+std::uint64_t in_vectors(const Lanes& lanes, const BlockMap& blocks) noexcept {
+  return divide_up(lanes.period_rows * row_in_bytes(blocks), k_vector_bytes);
+}
+
+bool makes_whole_vectors(const Lanes& lanes, const BlockMap& blocks) noexcept {
+  return lanes.period_rows * row_out_bytes(blocks) % k_vector_bytes == 0;
+}
+
+bool fits(const Lanes& lanes, const BlockMap& blocks, std::uint64_t limit) noexcept {
+  return tile_bytes(lanes.count, lanes.period_rows * lanes.periods, blocks) <= limit &&
+         lanes.period_rows * std::max(blocks.row_in_units(), blocks.row_out_units()) <= k_most_literals;
+}
+
+/// A period of whole vectors where that is not much larger than a lane has to be, else the rows that make such a lane.
+Lanes lanes_of(std::uint64_t count, const BlockMap& blocks) noexcept {
+  const std::uint64_t row = std::max(row_in_bytes(blocks), row_out_bytes(blocks));
+  const std::uint64_t whole = whole_rows(blocks);
+  const std::uint64_t most_bytes = count == 1 ? 4 * k_lane_bytes : 2 * k_lane_bytes;
+  return {count, whole * row <= most_bytes ? whole : std::clamp(k_lane_bytes / row, std::uint64_t{1}, whole)};
+}
+
+/// Bytes and halves are moved four and two rows at a time where that leaves room for other blocks, bytes of long rows
+/// two rows at a time wherever they fit.
+std::optional<Lanes> choose_lanes(const BlockMap& blocks, std::uint64_t limit) noexcept {
+  const std::uint64_t most = 4 / std::min(blocks.unit_bytes, 4U);
+  for (std::uint64_t count = most; count > 1; count /= 2) {
+    const std::uint64_t room = blocks.unit_bytes == 1 && count == 2 ? limit : std::min(limit, k_most_interleaved_bytes);
+    if (Lanes lanes = lanes_of(count, blocks); fits(lanes, blocks, room)) {
+      return lanes;
+    }
+  }
+  for (Lanes lanes : {lanes_of(1, blocks), Lanes{1, 1}}) {
+    if (fits(lanes, blocks, limit)) {
+      return lanes;
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_alone(const Lanes& lanes, const BlockMap& blocks) noexcept {
+  return tile_bytes(lanes.count, lanes.period_rows * lanes.periods, blocks) > k_alone_bytes;
+}
+
+/// The fewer registers, the more threads; small units, and vectors that are put together, take more registers.
+unsigned resident_threads(const Lanes& lanes, const BlockMap& blocks) noexcept {
+  if (blocks.unit_bytes < 4 || is_alone(lanes, blocks)) {
+    return 1024;
+  }
+  return makes_whole_vectors(lanes, blocks) ? 2048 : 1536;
+}
+
+Staged tile_of(const Lanes& lanes, std::uint64_t threads, const BlockMap& blocks) noexcept {
+  const std::uint64_t rows = lanes.count * lanes.period_rows * lanes.periods;
+  Staged staged;
+  staged.index_bits = lanes.period_rows * blocks.row_in_units() <= 256 ? 8 : 16;
+  staged.lanes = static_cast<unsigned>(lanes.count);
+  staged.period_rows = static_cast<unsigned>(lanes.period_rows);
+  staged.rows_per_tile = static_cast<unsigned>(rows);
+  staged.threads = static_cast<unsigned>(threads);
+  staged.resident_threads = resident_threads(lanes, blocks);
+  staged.asynchronous = lanes.count == 1 && rows * row_in_bytes(blocks) > k_asynchronous_bytes;
+  return staged;
+}
+
+/// At most `most`, so that each has as much to do as the others.
+std::uint64_t threads_for(const Lanes& lanes, std::uint64_t most, const BlockMap& blocks) noexcept {
+  const std::uint64_t out = out_vectors(lanes, blocks);
+  const std::uint64_t in = in_vectors(lanes, blocks) * lanes.periods;
+  // A thread reads four vectors at a time, or so many lanes of one.
+  const std::uint64_t readers = round_up(std::min(divide_up(in, 4), most), k_warp);
+  if (makes_whole_vectors(lanes, blocks) && out <= most) {
+    return std::max(std::min(most / out, lanes.periods) * out, readers);
+  }
+  // Where vectors are put together, it takes a warp more for as many of them.
+  const std::uint64_t warps = makes_whole_vectors(lanes, blocks) ? divide_up(out, k_warp) : out / k_put_together + 1;
+  const std::uint64_t room = makes_whole_vectors(lanes, blocks) || lanes.count == 1 ? most : most + k_warp;
+  const std::uint64_t turns = divide_up(warps * k_warp, std::min(room, k_most_threads));
+  return std::max(divide_up(warps, turns) * k_warp, readers);
+}
+
+/// As many periods as make `vectors` vectors of a lane, all threads being busy the same number of times.
+std::uint64_t periods_for(Lanes lanes, std::uint64_t vectors, std::uint64_t threads, const BlockMap& blocks,
+                          std::uint64_t limit) noexcept {
+  if (!makes_whole_vectors(lanes, blocks)) {
+    return 1;
+  }
+  const std::uint64_t out = out_vectors(lanes, blocks);
+  const std::uint64_t at_once = std::max<std::uint64_t>(threads / out, 1);
+  lanes.periods = std::max<std::uint64_t>(vectors / std::max(out, in_vectors(lanes, blocks)), 1);
+  if (lanes.periods > at_once) {
+    lanes.periods -= lanes.periods % at_once;
+  }
+  while (lanes.periods > 1 && !fits(lanes, blocks, limit)) {
+    --lanes.periods;
+  }
+  return lanes.periods;
+}
+
+/// Measured on an H200. With one lane, two vectors a thread: blocks of 128 threads for short lanes, of 512 and 1024 for
+/// longer ones; with two lanes of halves as many; with four lanes one vector a thread.
+Staged shape_of(Lanes lanes, const BlockMap& blocks, std::uint64_t limit) noexcept {
+  const std::uint64_t vectors = std::max(out_vectors(lanes, blocks), in_vectors(lanes, blocks));
+  const auto tile = [&](std::uint64_t lane_vectors, std::uint64_t threads) {
+    lanes.periods = periods_for(lanes, lane_vectors, threads, blocks, limit);
+    return tile_of(lanes, threads_for(lanes, threads, blocks), blocks);
+  };
+  if (lanes.count == 4) {
+    return vectors <= 256 ? tile(256, 256) : tile(512, 512);
+  }
+  if (vectors <= 256) {
+    return tile(256, 128);
+  }
+  if (lanes.count == 2) {
+    if (blocks.unit_bytes == 1) {
+      return tile(2048, vectors <= 2048 ? 512 : k_most_threads);
+    }
+    return vectors <= 512 ? tile(512, 256) : tile(1024, 512);
+  }
+  const bool few = vectors < k_most_threads || (!makes_whole_vectors(lanes, blocks) && !is_alone(lanes, blocks));
+  return few ? tile(1024, 512) : tile(2048, k_most_threads);
+}
+
+}  // namespace
+
+std::optional<Staged> choose_small_staged(const BlockMap& blocks, std::uint64_t rows, std::uint64_t limit) {
+  constexpr std::uint64_t k_threads = 128;
+  Lanes lane{1, whole_rows(blocks)};
+  const std::uint64_t vectors = out_vectors(lane, blocks);
+  if (lane.period_rows > rows || vectors > k_threads || in_vectors(lane, blocks) > 4 * k_threads ||
+      !fits(lane, blocks, limit)) {
+    return std::nullopt;
+  }
+  lane.periods = periods_for(lane, k_threads, k_threads, blocks, limit);
+  return tile_of(lane, threads_for(lane, k_threads, blocks), blocks);
+}
+
+std::optional<Staged> choose_staged(const BlockMap& blocks, std::uint64_t limit) {
+  std::optional<Lanes> lanes = choose_lanes(blocks, limit);
+  if (!lanes) {
+    return std::nullopt;
+  }
+  return shape_of(*lanes, blocks, limit);
+}
+
+unsigned shared_bytes(const Staged& staged, const BlockMap& blocks) noexcept {
+  return static_cast<unsigned>(tile_bytes(staged.lanes, staged.rows_per_tile / staged.lanes, blocks));
+}
+
+std::vector<std::uint64_t> staged_table(const Staged& staged, const BlockMap& blocks) {
+  std::vector<std::uint32_t> entries;
+  entries.reserve(staged.period_rows * blocks.row_out_units() + k_vector_bytes);
+  for (std::uint64_t row = 0; row < staged.period_rows; ++row) {
+    for (std::uint32_t source : blocks.map.sources()) {
+      for (std::uint64_t unit = 0; unit < blocks.units; ++unit) {
+        std::uint64_t index = (row * blocks.map.source_size() + source) * blocks.units + unit;
+        entries.push_back(static_cast<std::uint32_t>(index));
+      }
+    }
+  }
+  entries.resize(round_up(entries.size(), k_vector_bytes / blocks.unit_bytes));
+  return pack_entries(entries, staged.index_bits);
+}
+
+Values staged_values(const Staged& staged, const BlockMap& blocks) {
+  Values values = unit_values(blocks);
+  values.set("row_out", blocks.row_out_units())
+      .set("row_in", blocks.row_in_units())
+      .set("lanes", staged.lanes)
+      .set("rows_per_tile", staged.rows_per_tile)
+      .set("period_rows", staged.period_rows)
+      .set("threads", staged.threads)
+      .set("resident_threads", staged.resident_threads)
+      .set("asynchronous", staged.asynchronous)
+      .set("index_bits", staged.index_bits)
+      .set("table", staged_table(staged, blocks));
+  return values;
+}
+
+}  // namespace kiln::permutation
