@@ -10,48 +10,22 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <numeric>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "harness.hpp"
 #include "kiln/permuter.hpp"
 #include "kiln/service.hpp"
+#include "permute_shapes.hpp"
 #include "support/gpu.hpp"
 
 namespace {
 
 using namespace kiln;
+using bench::Shape;
 
 constexpr int k_nodes = 200;                        // of a graph, so that one node's time can be told
 constexpr std::uint64_t k_constant_bytes = 65'536;  // constant memory of a module
-
-struct Shape {
-  unsigned element_bytes;
-  std::uint64_t size;
-  std::uint64_t inner = 1;
-  bool identity = false;
-
-  std::uint64_t row_bytes() const { return size * inner * element_bytes; }
-};
-
-constexpr std::uint64_t k_long_row_bytes = 227 * 1024;  // more than any block's shared memory
-
-std::string name_of(const Shape& shape) {
-  return "u" + std::to_string(8 * shape.element_bytes) + " N=" + std::to_string(shape.size) +
-         (shape.inner > 1 ? " inner " + std::to_string(shape.inner) : "") + (shape.identity ? " identity" : "") +
-         (shape.row_bytes() > k_long_row_bytes ? " long" : "");
-}
-
-IndexMap map_of(const Shape& shape) {
-  std::vector<std::uint32_t> sources(shape.size);
-  std::iota(sources.begin(), sources.end(), 0U);
-  if (!shape.identity) {
-    std::shuffle(sources.begin(), sources.end(), std::mt19937(27));
-  }
-  return {std::span<const std::uint32_t>(sources), shape.size};
-}
 
 /// Reads 16 bytes and writes them: what a permutation can hope for.
 Kernel copy_kernel(const Service& service) {
@@ -102,14 +76,8 @@ LaunchConfig one_thread_each(std::uint64_t items, CUstream_st* stream) {
 
 class Bench {
  public:
-  Bench(bench::Report& report, const Service& service, std::uint64_t bytes, std::string only)
-      : report_(report),
-        service_(service),
-        only_(std::move(only)),
-        permuter_(service),
-        copy_(copy_kernel(service)),
-        x_(bytes),
-        y_(bytes) {}
+  Bench(bench::Report& report, const Service& service, std::uint64_t bytes)
+      : report_(report), service_(service), permuter_(service), copy_(copy_kernel(service)), x_(bytes), y_(bytes) {}
 
   /// Copies until the GPU's clocks have settled; else the first shapes are compared with a slow copy.
   void warm_up() {
@@ -120,30 +88,28 @@ class Bench {
     stream_.synchronize();
   }
 
-  /// As many rows as fit; unaligned: y starts one element behind a boundary.
-  void large(const Shape& shape, bool unaligned = false) {
-    if (!wanted(name_of(shape) + (unaligned ? " unaligned" : ""))) {
-      return;
-    }
+  void large(const Shape& shape) {
     const IndexMap map = map_of(shape);
-    const std::uint64_t row_bytes = shape.row_bytes();
-    const std::uint64_t rows = (x_.size() - 16) / row_bytes;
+    const std::uint64_t row_bytes = shape.size * shape.inner * shape.element_bytes;
+    const std::uint64_t room = (x_.size() - 64) / row_bytes;
+    const std::uint64_t rows = shape.rows == 0 ? room : std::min(shape.rows, room);
     const std::uint64_t bytes = rows * row_bytes;
-    unsigned char* y = y_.get() + (unaligned ? shape.element_bytes : 0);
-    PermuteKernel permute = permuter_.get(map, {.element_bytes = shape.element_bytes, .inner = shape.inner});
+    unsigned char* y = y_.get() + shape.y_offset * shape.element_bytes;
+    const unsigned char* x = x_.get() + shape.x_offset * shape.element_bytes;
+    PermuteKernel permute =
+        permuter_.get(map, {.element_bytes = shape.element_bytes, .inner = shape.inner, .typical_rows = shape.rows});
     const std::uint64_t scratch_bytes = permute.scratch_bytes(rows);
     const test::DeviceArray<unsigned char> scratch(scratch_bytes);
     std::vector<bench::Case> cases{{"memcpy", copy_async(bytes), {}},
                                    {"copy kernel", vector_copy(bytes), {}},
                                    {"kiln " + permute.strategy(),
-                                    [&] { permute(y, x_.get(), rows, {scratch.get(), scratch_bytes}, stream_.get()); },
+                                    [&] { permute(y, x, rows, {scratch.get(), scratch_bytes}, stream_.get()); },
                                     {}}};
     if (scratch_bytes != 0) {
-      cases.push_back({"kiln " + permute.strategy() + ", scratch allocated",
-                       [&] { permute(y, x_.get(), rows, stream_.get()); },
-                       {}});
+      cases.push_back(
+          {"kiln " + permute.strategy() + ", scratch allocated", [&] { permute(y, x, rows, stream_.get()); }, {}});
     }
-    if (!unaligned) {
+    if (shape.x_offset + shape.y_offset == 0) {
       cases.push_back({"table kernel", table_launch(shape, map, "__device__", rows), {}});
       if (shape.size * 4 <= k_constant_bytes) {
         cases.push_back({"__constant__ table kernel", table_launch(shape, map, "__constant__", rows), {}});
@@ -151,7 +117,7 @@ class Bench {
     }
     std::vector<bench::Result> results = bench::measure_gpu(cases, stream_.get());
     for (bench::Result& result : results) {
-      result.name = name_of(shape) + (unaligned ? " unaligned, " : ", ") + result.name;
+      result.name = name_of(shape) + ", " + result.name;
       report_.add(result, {{"GB/s", 2.0 * static_cast<double>(bytes) / result.median_ns},
                            {"of memcpy", results.front().median_ns / result.median_ns}});
     }
@@ -159,14 +125,9 @@ class Bench {
 
   /// One node of a graph that does nothing else.
   void small(const Shape& shape, std::uint64_t rows) {
-    if (!wanted(name_of(shape) + " rows " + std::to_string(rows) + " in a graph")) {
-      return;
-    }
     const IndexMap map = map_of(shape);
     const std::uint64_t bytes = rows * shape.size * shape.inner * shape.element_bytes;
-    PermuteKernel direct =
-        permuter_.get(map, {.element_bytes = shape.element_bytes, .inner = shape.inner, .typical_rows = 1});
-    PermuteKernel staged = permuter_.get(map, {.element_bytes = shape.element_bytes, .inner = shape.inner});
+    PermuteKernel many = permuter_.get(map, {.element_bytes = shape.element_bytes, .inner = shape.inner});
     PermuteKernel chosen =
         permuter_.get(map, {.element_bytes = shape.element_bytes, .inner = shape.inner, .typical_rows = rows});
     std::vector<std::unique_ptr<Graph>> graphs;
@@ -176,8 +137,8 @@ class Bench {
       cases.push_back({name, [graph = graphs.back().get()] { graph->launch(); }, {}});
     };
     add("copy kernel", vector_copy(bytes));
-    add("kiln direct", [&] { direct(y_.get(), x_.get(), rows, stream_.get()); });
-    add("kiln staged", [&] { staged(y_.get(), x_.get(), rows, stream_.get()); });
+    add("kiln " + chosen.strategy(), [&] { chosen(y_.get(), x_.get(), rows, stream_.get()); });
+    add("kiln " + many.strategy() + " for many rows", [&] { many(y_.get(), x_.get(), rows, stream_.get()); });
     add("table kernel", table_launch(shape, map, "__device__", rows));
     add("__constant__ table kernel", table_launch(shape, map, "__constant__", rows));
     std::vector<bench::Result> results = bench::measure_gpu(cases, stream_.get());
@@ -186,16 +147,12 @@ class Bench {
       const double ratio = result.median_ns / copy_ns;
       result.median_ns /= k_nodes;
       result.min_ns /= k_nodes;
-      result.name = name_of(shape) + " rows " + std::to_string(rows) + " in a graph, " + result.name +
-                    (result.name == "kiln " + chosen.strategy() ? " (chosen)" : "");
+      result.name = name_of(shape) + " rows " + std::to_string(rows) + " in a graph, " + result.name;
       report_.add(result, {{"of copy kernel's time", ratio}});
     }
   }
 
   void requests() {
-    if (!wanted("Permuter::get")) {
-      return;
-    }
     const std::vector<std::int64_t> indices{5,  1, 8,  16, 4,  32, 23, 12, 33, 21, 22, 34, 13, 29, 18, 26, 20, 30,
                                             11, 7, 24, 17, 14, 15, 35, 6,  9,  28, 31, 25, 0,  27, 19, 3,  10, 2};
     const IndexMap map(indices, indices.size());
@@ -251,11 +208,8 @@ class Bench {
     };
   }
 
-  bool wanted(const std::string& name) const { return name.find(only_) != std::string::npos; }
-
   bench::Report& report_;
   const Service& service_;
-  const std::string only_;
   Permuter permuter_;
   Kernel copy_;
   test::GpuStream stream_{/*non_blocking=*/true};
@@ -272,7 +226,7 @@ ServiceOptions memory_only() {
   return options;
 }
 
-std::string option(int argc, char** argv, const std::string& name, std::string otherwise) {
+std::string option(int argc, char** argv, const std::string& name, const std::string& otherwise) {
   for (int i = 1; i + 1 < argc; ++i) {
     if (argv[i] == name) {
       return argv[i + 1];
@@ -283,34 +237,22 @@ std::string option(int argc, char** argv, const std::string& name, std::string o
 
 void run(bench::Report& report, std::uint64_t bytes, const std::string& only) {
   const Service service(memory_only());
-  Bench bench(report, service, bytes, only);
+  Bench bench(report, service, bytes);
+  const auto wanted = [&](const std::string& name) { return name.find(only) != std::string::npos; };
   bench.warm_up();
-  for (std::uint64_t size : {3U, 36U, 37U, 128U, 256U, 997U, 1000U, 4096U, 16'384U, 28'672U, 50'000U, 262'144U,
-                             1'048'576U, 4'194'304U, 16'777'216U}) {
-    bench.large({4, size});
-  }
-  for (unsigned element_bytes : {1U, 2U, 8U, 16U}) {
-    for (std::uint64_t size : {36U, 64U, 1000U, 4096U, 65'536U}) {
-      bench.large({element_bytes, size});
+  for (const Shape& shape : bench::permute_grid()) {
+    if (wanted(name_of(shape))) {
+      bench.large(shape);
     }
   }
-  for (unsigned element_bytes : {1U, 2U}) {
-    bench.large({element_bytes, 262'144});
-    bench.large({element_bytes, 1'048'576});
-  }
-  bench.large({4, 262'147});  // most rows start between two vectors
-  bench.large({8, 1'048'576});
-  bench.large({4, 36, 1, /*identity=*/true});
-  bench.large({4, 36, 3});
-  bench.large({4, 36, 16});
-  for (unsigned element_bytes : {1U, 2U, 4U, 8U}) {
-    bench.large({element_bytes, 36}, /*unaligned=*/true);
-    bench.large({element_bytes, 4096}, /*unaligned=*/true);
-  }
   for (std::uint64_t rows : {10U, 100U, 1'000U, 10'000U}) {
-    bench.small({4, 36}, rows);
+    if (const Shape shape{4, 36}; wanted(name_of(shape) + " rows " + std::to_string(rows) + " in a graph")) {
+      bench.small(shape, rows);
+    }
   }
-  bench.requests();
+  if (wanted("Permuter::get")) {
+    bench.requests();
+  }
 }
 
 }  // namespace
@@ -325,8 +267,8 @@ int main(int argc, char** argv) {
   try {
     bench::Report report("permute", argc, argv);
     report.note("gpu", gpu->name());
-    run(report, std::strtoull(option(argc, argv, "--bytes", "1073741824").c_str(), nullptr, 10),
-        option(argc, argv, "--only", ""));
+    const std::string bytes = option(argc, argv, "--bytes", std::to_string(std::uint64_t{1} << 30));
+    run(report, std::strtoull(bytes.c_str(), nullptr, 10), option(argc, argv, "--only", ""));
     return report.finish();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "permute_bench: %s\n", error.what());

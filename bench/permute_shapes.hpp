@@ -1,0 +1,124 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kiln/index_map.hpp"
+
+/// The permutations that are measured.
+namespace kiln::bench {
+
+enum class MapKind { random, identity, reversal, rotation, stride, transpose, bit_reversal };
+
+struct Shape {
+  unsigned element_bytes;
+  std::uint64_t size;
+  std::uint64_t inner = 1;
+  MapKind kind = MapKind::random;
+  unsigned x_offset = 0;  ///< elements behind a boundary of 256 bytes
+  unsigned y_offset = 0;
+  std::uint64_t rows = 0;  ///< 0: as many as fit
+};
+
+inline constexpr std::uint64_t k_long_row_bytes = 227 * 1024;  // more than any block's shared memory
+
+inline std::string name_of(const Shape& shape) {
+  constexpr const char* k_kinds[] = {"",        " identity",  " reversal",    " rotation",
+                                     " stride", " transpose", " bit reversal"};
+  return "u" + std::to_string(8 * shape.element_bytes) + " N=" + std::to_string(shape.size) +
+         (shape.inner > 1 ? " inner " + std::to_string(shape.inner) : "") + k_kinds[static_cast<int>(shape.kind)] +
+         (shape.x_offset + shape.y_offset != 0
+              ? " unaligned " + std::to_string(shape.x_offset) + "," + std::to_string(shape.y_offset)
+              : "") +
+         (shape.rows != 0 ? " rows " + std::to_string(shape.rows) : "") +
+         (shape.size * shape.inner * shape.element_bytes > k_long_row_bytes ? " long" : "");
+}
+
+/// Transposes and strides take the largest factor of the size up to its root, bit reversals a power of two.
+inline IndexMap map_of(const Shape& shape) {
+  const std::uint64_t size = shape.size;
+  std::uint64_t factor = 1;
+  for (std::uint64_t f = 1; f * f <= size; ++f) {
+    factor = size % f == 0 ? f : factor;
+  }
+  const int bits = std::countr_zero(size);
+  const auto source_of = [&](std::uint64_t j) {
+    switch (shape.kind) {
+      case MapKind::reversal:
+        return size - 1 - j;
+      case MapKind::rotation:
+        return (j + size / 3) % size;
+      case MapKind::stride:
+        return (j * (2 * factor + 1)) % size;
+      case MapKind::transpose:
+        return j % factor * (size / factor) + j / factor;
+      case MapKind::bit_reversal: {
+        std::uint64_t reversed = 0;
+        for (int bit = 0; bit < bits; ++bit) {
+          reversed |= (j >> bit & 1) << (bits - 1 - bit);
+        }
+        return reversed;
+      }
+      default:
+        return j;
+    }
+  };
+  std::vector<std::uint32_t> sources(size);
+  for (std::uint64_t j = 0; j < size; ++j) {
+    sources[j] = static_cast<std::uint32_t>(source_of(j));
+  }
+  if (shape.kind == MapKind::random) {
+    std::shuffle(sources.begin(), sources.end(), std::mt19937(27));
+  }
+  return {std::span<const std::uint32_t>(sources), size};
+}
+
+/// Element sizes by lengths, structured maps, addresses between two vectors, few rows.
+inline std::vector<Shape> permute_grid() {
+  std::vector<Shape> grid;
+  for (std::uint64_t size : {3U, 36U, 37U, 128U, 256U, 997U, 1000U, 4096U, 16'384U, 28'672U, 50'000U, 50'001U, 262'144U,
+                             1'048'576U, 4'194'304U, 16'777'216U}) {
+    grid.push_back({4, size});
+  }
+  for (unsigned element_bytes : {1U, 2U, 8U, 16U}) {
+    for (std::uint64_t size : {3U, 36U, 64U, 997U, 1000U, 4096U, 4097U, 16'384U, 65'536U}) {
+      grid.push_back({element_bytes, size});
+    }
+  }
+  for (unsigned element_bytes : {1U, 2U, 8U}) {
+    grid.push_back({element_bytes, 1'048'576});
+  }
+  grid.push_back({1, 262'144});
+  grid.push_back({2, 262'144});
+  grid.push_back({4, 262'147});  // most rows start between two vectors
+  for (MapKind kind : {MapKind::identity, MapKind::reversal, MapKind::rotation, MapKind::stride, MapKind::transpose,
+                       MapKind::bit_reversal}) {
+    for (std::uint64_t size : {4096U, 65'536U}) {
+      grid.push_back({4, size, 1, kind});
+      grid.push_back({1, size, 1, kind});
+    }
+  }
+  grid.push_back({4, 36, 1, MapKind::identity});
+  for (std::uint64_t inner : {3U, 16U}) {
+    grid.push_back({4, 36, inner});
+  }
+  for (unsigned element_bytes : {1U, 2U, 4U, 8U}) {
+    for (std::uint64_t size : {36U, 4096U}) {
+      for (auto [x_offset, y_offset] : {std::pair(0U, 1U), {1U, 0U}, {1U, 3U}}) {
+        grid.push_back({element_bytes, size, 1, MapKind::random, x_offset, y_offset});
+      }
+    }
+  }
+  for (std::uint64_t rows : {1U, 100U, 10'000U, 1'000'000U}) {
+    grid.push_back({4, 256, 1, MapKind::random, 0, 0, rows});
+  }
+  return grid;
+}
+
+}  // namespace kiln::bench
