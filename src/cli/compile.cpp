@@ -76,6 +76,9 @@ ExitCode run(const Arguments& arguments, Output& out) {
   if (emission.output != "-" && is_same_file(emission.output, arguments.request.file)) {
     throw UsageError("-o " + emission.output + " is the template itself: name another file");
   }
+  if (!emission.output.empty() && emission.output != "-") {
+    require_place_for(emission.output);
+  }
   Values values = read_values(tmpl, arguments.request.definitions);
   if (emission.part == "source") {
     write_file(out, emission.output, to_text(instantiate(tmpl, values)));

@@ -50,20 +50,23 @@ ExitCode report(const CLI::App& app, const CLI::ParseError& error) {
       return k_done;
     });
   }
-  if (std::vector<std::string> rest = app.remaining(); app.get_subcommands().empty() && !rest.empty()) {
-    return complain(k_usage, "there is no command " + quote(rest.front()) + " (see kiln --help)");
-  }
   std::string command = "kiln";
-  for (const CLI::App* chosen = &app; !chosen->get_subcommands().empty();) {
+  const CLI::App* chosen = &app;
+  while (!chosen->get_subcommands().empty()) {
     chosen = chosen->get_subcommands().front();
     command += " " + chosen->get_name();
   }
-  std::string message = error.what();
-  // A misspelt option is why another is missing, or a value is in the wrong place: it comes first.
+  // A misspelt option is why another is missing, or a value is in the wrong place: it comes first. Behind -- is none.
   std::vector<std::string> rest = app.remaining(true);
-  auto unknown = std::ranges::find_if(rest, [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
-  if (unknown != rest.end()) {
-    message = "there is no option " + one_line(unknown->substr(0, unknown->find('=')));
+  auto options_end = std::ranges::find(rest, "--");
+  auto unknown = std::find_if(rest.begin(), options_end,
+                              [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
+  std::string message = error.what();
+  if (unknown != options_end) {
+    message = "there is no option " + one_line(unknown->substr(0, unknown->find('='))) +
+              (chosen == &app ? " before a command" : "");
+  } else if (chosen->get_require_subcommand_min() > 0 && !rest.empty()) {
+    message = "there is no command " + quote(chosen == &app ? rest.front() : chosen->get_name() + " " + rest.front());
   }
   return complain(k_usage, one_line(message, k_longest_message) + " (see " + command + " --help)");
 }

@@ -33,7 +33,7 @@ bool write_all(int descriptor, std::string_view text) noexcept {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& file, int error) {
-  throw std::runtime_error(quote_path(file) + " cannot be written: " + std::strerror(error));
+  throw std::runtime_error(quote_path(file) + " cannot be written: " + file_trouble(error));
 }
 
 void write_through(const std::filesystem::path& file, std::string_view content) {
@@ -94,6 +94,7 @@ void prepare_standard_streams() noexcept {
     }
   }
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no more is an error like a full disk
 }
 
 bool is_terminal(int descriptor) noexcept { return ::isatty(descriptor) == 1; }
@@ -117,6 +118,17 @@ std::filesystem::path unfinished_pack(const std::filesystem::path& file) { retur
 bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
   std::error_code error;
   return std::filesystem::equivalent(one, other, error) && !error;
+}
+
+void require_place_for(const std::filesystem::path& file) {
+  std::filesystem::path end = through_links(file);
+  std::error_code error;
+  if (std::filesystem::is_directory(end, error)) {
+    refuse(file, EISDIR);
+  }
+  if (end.has_parent_path() && !std::filesystem::is_directory(end.parent_path(), error)) {
+    refuse(file, error ? error.value() : ENOTDIR);
+  }
 }
 
 void write_file(Output& out, const std::filesystem::path& file, std::string_view content) {

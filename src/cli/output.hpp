@@ -31,7 +31,8 @@ class Output {
 };
 
 /// Gives descriptors 0 to 2 something to be, so that no file opened later gets one of them and is written over. One
-/// that was closed still refuses to be written. Also keeps a pipe without a reader from killing the program.
+/// that was closed still refuses to be written. Also keeps a pipe without a reader, and the limit of a file's size,
+/// from killing the program: writing fails then.
 void prepare_standard_streams() noexcept;
 
 bool is_terminal(int descriptor) noexcept;
@@ -44,6 +45,10 @@ bool is_same_file(const std::filesystem::path& one, const std::filesystem::path&
 
 /// Where a pack for `file` is put together, by name: FILE.new. It is worth nothing when the program is stopped.
 std::filesystem::path unfinished_pack(const std::filesystem::path& file);
+
+/// Throws std::runtime_error, as `write_file` would, where it is clear beforehand that the file cannot be written: its
+/// folder is not there, or it is a folder.
+void require_place_for(const std::filesystem::path& file);
 
 /// Writes a file whole: aside, then in place of what was there, whose permissions it keeps. "-" is standard output.
 /// Throws std::runtime_error naming the file.

@@ -9,11 +9,17 @@ namespace {
 
 constexpr std::size_t k_held = 1000;
 
+/// Characters, not bytes: those of UTF-8 that go on with one begin with the bits 10.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
 }  // namespace
 
 Table::Table(Output& out, std::vector<Column> columns) : out_(out), columns_(std::move(columns)) {
   for (const Column& column : columns_) {
-    widths_.push_back(column.heading.size());
+    widths_.push_back(width_of(column.heading));
   }
 }
 
@@ -23,7 +29,7 @@ void Table::add(std::vector<std::string> row) {
     return;
   }
   for (std::size_t i = 0; i < row.size(); ++i) {
-    widths_[i] = std::max(widths_[i], row[i].size());
+    widths_[i] = std::max(widths_[i], width_of(row[i]));
   }
   held_.push_back(std::move(row));
   if (held_.size() == k_held) {
@@ -50,7 +56,8 @@ void Table::finish() {
 void Table::print(const std::vector<std::string>& row) {
   std::string line;
   for (std::size_t i = 0; i < row.size(); ++i) {
-    std::string padding(row[i].size() < widths_[i] ? widths_[i] - row[i].size() : 0, ' ');
+    std::size_t width = width_of(row[i]);
+    std::string padding(width < widths_[i] ? widths_[i] - width : 0, ' ');
     line += columns_[i].right ? padding + row[i] : row[i] + padding;
     line += "  ";
   }

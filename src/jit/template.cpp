@@ -29,7 +29,8 @@ struct Template::State {
 namespace {
 
 void check_name(const std::string& name) {
-  bool is_plain = !name.empty() && name != "." && name != ".." && std::none_of(name.begin(), name.end(), [](char c) {
+  // The compiler takes one with a dash in front for an option.
+  bool is_plain = !name.empty() && name.front() != '-' && name != "." && name != ".." && std::none_of(name.begin(), name.end(), [](char c) {
     return c == '/' || c == '\\' || c == '"' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
   });
   if (!is_plain) {

@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include "cli/nvrtc_program.hpp"
 
@@ -170,6 +171,17 @@ TEST(Templates, ThatAreMissingOrMalformedAreNamed) {
       {"compile", program.file("lookup.cu", k_lookup_template), "-D", "table=@missing.json", "-D", "element=int"});
   EXPECT_EQ(no_list.code, 1);
   EXPECT_THAT(no_list.err, HasSubstr("missing.json"));
+}
+
+TEST_F(CompileCommand, TheLimitOfAFilesSizeIsAnErrorAndNoEnd) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small{1024, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  Finished finished = compile({"-D", "table=2,1,0", "-D", "element=float", "--target", "sm_90"});
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("kiln: warning: "));
 }
 
 }  // namespace

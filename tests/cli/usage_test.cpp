@@ -79,7 +79,9 @@ INSTANTIATE_TEST_SUITE_P(Commands, UsageErrors,
                                          Wrong{{"compile"}, "template"}, Wrong{{"precompile", "plan.json"}, "-o"},
                                          Wrong{{"show"}, "key"}, Wrong{{"import"}, "files"}, Wrong{{"export"}, "file"},
                                          Wrong{{"explain"}, "ubcommand"}, Wrong{{"trim"}, "--max-size"},
-                                         Wrong{{"export", "a", "b"}, "b"}));
+                                         Wrong{{"export", "a", "b"}, "b"},
+                                         Wrong{{"--json"}, "no option --json before a command"},
+                                         Wrong{{"explain", "fry"}, "'explain fry'"}));
 
 // The misspelt option is why the other thing is missing or wrong.
 INSTANTIATE_TEST_SUITE_P(UnknownOptionsComeFirst, UsageErrors,
@@ -200,6 +202,34 @@ TEST(Usage, WhatIsWrongWithTheTemplatesUseIsUsageToo) {
   Finished missing = compile({"-I", "/no/such/folder"});
   EXPECT_EQ(missing.code, k_failed);
   EXPECT_THAT(missing.err, HasSubstr("/no/such/folder"));
+}
+
+TEST(Usage, BehindTwoDashesNothingIsAnOption) {
+  Finished finished = Program().run({"compile", "--", "a.cu", "--bogus"});
+  EXPECT_EQ(finished.code, k_usage);
+  EXPECT_THAT(finished.err, testing::Not(HasSubstr("no option")));
+  EXPECT_THAT(finished.err, HasSubstr("--bogus"));
+}
+
+TEST(Usage, ATemplateThatTheCompilerWouldTakeForAnOptionIsRefused) {
+  Program program;
+  Finished finished = program.run({"compile", program.file("-x.cu", k_lookup_template), "--target", "sm_90"});
+  EXPECT_EQ(finished.code, k_failed);
+  EXPECT_THAT(finished.err, HasSubstr("'-x.cu'"));
+  EXPECT_PRED1(is_one_line, finished.err);
+}
+
+TEST(Usage, APlaceThatCannotBeWrittenIsToldBeforeAnythingIsCompiled) {
+  Program program;
+  program.hide_nvrtc();
+  std::string file = program.file("lookup.cu", k_lookup_template);
+  for (const std::string& place : {(program.home() / "no/file").string(), program.home().path().string()}) {
+    Finished finished =
+        program.run({"compile", file, "--target", "sm_90", "-D", "element=float", "-D", "table=1", "-o", place});
+    EXPECT_EQ(finished.code, k_failed) << "not 3, which a compile without NVRTC is";
+    EXPECT_THAT(finished.err, HasSubstr(place));
+    EXPECT_EQ(finished.out, "");
+  }
 }
 
 TEST(Usage, OnlyWhereItIsAllowedIsNativeOffered) {
