@@ -153,7 +153,7 @@ bool UserLayer::put(const Row& row) {
     Transaction transaction(store.database());
     store.put(row);
     write_touched(store);
-    full = max_bytes_ > 0 && store.used_bytes() > max_bytes_;
+    full = max_bytes_ > 0 && (evicting_ || store.used_bytes() > max_bytes_);
     transaction.commit();
     touched_.clear();
   });
@@ -169,25 +169,29 @@ void UserLayer::write_touched(Store& store) {
   }
 }
 
-/// Brings the file down to the goal, least recently used first.
+/// Least recently used first. What is left to do, the next puts do. Within the cap, the space is kept for them:
+/// giving it back moves pages, which takes longer than all the rest.
 void UserLayer::evict(Store& store) {
-  std::uint64_t total = store.used_bytes();
-  std::uint64_t goal = eviction_goal(max_bytes_);
-  std::vector<EvictionCandidate> candidates;
-  std::uint64_t freed = 0;
+  std::uint64_t left = store.used_bytes();
+  std::vector<std::int64_t> leaving;
   store.visit_least_recent([&](const EvictionCandidate& candidate) {
-    candidates.push_back(candidate);
-    freed += candidate.bytes;
-    return total - std::min(total, freed) > goal;
+    if (!evict_more(left, max_bytes_, leaving.size())) {
+      return false;
+    }
+    leaving.push_back(candidate.id);
+    left -= std::min(left, candidate.bytes);
+    return true;
   });
   Transaction transaction(store.database());
-  std::vector<std::int64_t> leaving = choose_evictions(total, max_bytes_, candidates);
   for (std::int64_t id : leaving) {
     store.drop(id);
   }
   transaction.commit();
   counters_.evicted += leaving.size();
-  store.return_space();
+  evicting_ = !leaving.empty() && evict_more(store.used_bytes(), max_bytes_, 0);
+  if (store.file_bytes() > max_bytes_) {
+    store.return_space();
+  }
 }
 
 std::optional<std::int64_t> UserLayer::compiler_of(const LibraryStamp& stamp) {

@@ -94,6 +94,7 @@ class UserLayer final : public Layer {
   std::unique_ptr<Connection> connection_;
   bool glance_ = true;                                      ///< snapshots are worth a try
   std::unordered_map<std::int64_t, std::int64_t> touched_;  ///< row, and when
+  bool evicting_ = false;  ///< a fuller cache than the goal is being brought down to it
   Backoff read_backoff_;
   Backoff write_backoff_;
   ForkGuard fork_guard_;

@@ -1,6 +1,5 @@
 #include "cache/eviction.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -8,40 +7,30 @@
 namespace kiln::cache {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-
 constexpr std::int64_t k_day = 86400;
 
-TEST(Eviction, BringsTheTotalDownToFourFifths) {
-  const std::vector<EvictionCandidate> rows{{7, 10, 1}, {3, 10, 2}, {9, 10, 3}, {1, 10, 4}};
-  EXPECT_THAT(choose_evictions(101, 100, rows), ElementsAre(7, 3, 9));  // 101 - 30 <= 80, 101 - 20 is not
-  EXPECT_THAT(choose_evictions(110, 100, rows), ElementsAre(7, 3, 9));
-  EXPECT_THAT(choose_evictions(111, 100, rows), ElementsAre(7, 3, 9, 1));
+TEST(Eviction, GoesOnDownToFourFifths) {
+  EXPECT_TRUE(evict_more(101, 100, 0));
+  EXPECT_TRUE(evict_more(100, 100, 1));
+  EXPECT_TRUE(evict_more(81, 100, 2));
+  EXPECT_FALSE(evict_more(80, 100, 3));
+  EXPECT_FALSE(evict_more(0, 100, 0));
 }
 
-TEST(Eviction, LeavesACacheWithinItsCapAlone) {
-  const std::vector<EvictionCandidate> rows{{1, 10, 1}};
-  EXPECT_THAT(choose_evictions(100, 100, rows), IsEmpty());
-  EXPECT_THAT(choose_evictions(0, 100, rows), IsEmpty());
+TEST(Eviction, TakesABatchAtOnceAndMoreOnlyAboveTheCap) {
+  EXPECT_TRUE(evict_more(100, 100, k_eviction_batch - 1));
+  EXPECT_FALSE(evict_more(100, 100, k_eviction_batch));
+  EXPECT_TRUE(evict_more(101, 100, k_eviction_batch));
+  EXPECT_TRUE(evict_more(101, 100, 1'000'000));
 }
 
-TEST(Eviction, NeverEvictsWithoutACap) {
-  const std::vector<EvictionCandidate> rows{{1, 10, 1}};
-  EXPECT_THAT(choose_evictions(std::numeric_limits<std::uint64_t>::max(), 0, rows), IsEmpty());
-}
-
-TEST(Eviction, TakesAllWhenAllDoNotSuffice) {
-  const std::vector<EvictionCandidate> rows{{1, 1, 1}, {2, 0, 2}};
-  EXPECT_THAT(choose_evictions(1000, 100, rows), ElementsAre(1, 2));
-  EXPECT_THAT(choose_evictions(1000, 100, {}), IsEmpty());
-}
+TEST(Eviction, NeverEvictsWithoutACap) { EXPECT_FALSE(evict_more(std::numeric_limits<std::uint64_t>::max(), 0, 0)); }
 
 TEST(Eviction, SurvivesSizesThatWouldOverflow) {
   const auto huge = std::numeric_limits<std::uint64_t>::max();
-  const std::vector<EvictionCandidate> rows{{1, huge - 1, 1}, {2, huge, 2}, {3, huge, 3}};
-  EXPECT_THAT(choose_evictions(huge, 10, rows), ElementsAre(1));
   EXPECT_EQ(eviction_goal(huge), 14757395258967641292u);  // 0.8 * (2^64 - 1)
+  EXPECT_TRUE(evict_more(huge, 10, 1000));
+  EXPECT_FALSE(evict_more(eviction_goal(huge), huge, 0));
 }
 
 TEST(Eviction, GoalIsFourFifthsOfTheCap) {

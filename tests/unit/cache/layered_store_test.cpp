@@ -386,6 +386,32 @@ TEST_F(LayeredStoreTest, ThePutStaysUnderTheCap) {
   EXPECT_TRUE(get(store, sample_artifact(399))) << "the newest stay";
 }
 
+TEST_F(LayeredStoreTest, NoPutWaitsForMoreThanABatchToBeEvicted) {
+  constexpr int k_many = 400;
+  {
+    LayeredStore store(options());
+    for (int i = 0; i < k_many; ++i) {
+      ASSERT_TRUE(store.put(sample_artifact(i)));
+    }
+  }
+  ServiceOptions full = options();
+  full.max_bytes = std::filesystem::file_size(folder_.path() / "cache" / "kiln.db");
+  LayeredStore store(full);
+  std::vector<std::uint64_t> evicted;
+  std::uint64_t before = 0;
+  do {
+    ASSERT_TRUE(store.put(sample_artifact(k_many + static_cast<int>(evicted.size()))));
+    const Stats stats = stats_of(store);
+    EXPECT_LE(stats.layers.at(0).bytes, full.max_bytes);
+    evicted.push_back(stats.evicted - before);
+    before = stats.evicted;
+    ASSERT_LT(evicted.size(), 20U);
+  } while (evicted.back() > 0);
+  EXPECT_EQ(evicted.front(), 64U);
+  EXPECT_GT(evicted.size(), 2U) << "the next puts go on with it";
+  EXPECT_NEAR(static_cast<double>(before), 0.2 * k_many, 0.05 * k_many);
+}
+
 TEST_F(LayeredStoreTest, ManyThreadsPutAndGet) {
   LayeredStore store(options());
   std::atomic<int> wrong{0};
