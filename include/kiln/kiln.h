@@ -5,15 +5,20 @@
    (1) Ownership. `kiln_X_create`, and every function that gives an object through `kiln_X** out`, gives one that the
        caller ends with `kiln_X_free`. Freeing NULL does nothing. Objects may be freed in any order: what one needs of
        another it keeps. On failure `*out` is NULL.
-   (2) Strings are UTF-8 and end with NUL. Those that go in are copied. Those that come out belong to the object they
-       were asked of and live as long as it does. Arguments must not be NULL unless it is said that they may be: NULL
-       elsewhere is KILN_INVALID_ARGUMENT.
+
+   (2) Strings end with NUL. They are UTF-8, which is checked, but for the names of files, which are passed on as they
+       are. Those that go in are copied. Those that come out belong to the object they were asked of and live as long as
+       it does. Arguments must not be NULL unless it is said that they may be: NULL elsewhere is KILN_INVALID_ARGUMENT.
+
    (3) Errors. What can fail returns a status and takes, last, the address of a `kiln_error*`, or NULL if the caller
-   does not care. On failure it gives an error object, which the caller frees; on success it gives NULL. No C++
-   exception leaves this API, and the library never prints, aborts or exits. (4) Threads. Options, values and errors
-   belong to one thread at a time. Services, templates, kernels, permutations and artifacts may be used from any thread,
-   several at once. (5) Versions. Structs begin with their size: set it to sizeof before the call; a newer library reads
-   and writes no more than that. Numbers of enums never change; new ones may be added. */
+       does not care. On failure it gives an error object, which the caller frees; on success it gives NULL. No C++
+       exception leaves this API, and the library never prints, aborts or exits.
+
+   (4) Threads. Options, values and errors belong to one thread at a time. Services, templates, kernels, permutations
+       and artifacts may be used from any thread, several at once.
+
+   (5) Versions. Structs begin with their size: set it to sizeof before the call; a newer library reads and writes no
+       more than that. Numbers of enums never change; new ones may be added. */
 #pragma once
 
 #include <stddef.h>

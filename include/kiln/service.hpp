@@ -46,7 +46,8 @@ class Service;
 /// A request whose key is known already. Cheap to copy, safe to use from any thread; keeps its service alive.
 class KILN_EXPORT Prepared {
  public:
-  /// The kernel for the calling thread's current context: about 50 ns once it is loaded there.
+  /// The kernel for the calling thread's current context: about 50 ns once it is loaded there. Drivers older than 12.0
+  /// do not tell a context from one made in its place: with them every call loads anew, so keep the kernel.
   Kernel get() const;
   const Key& key() const noexcept;
 
@@ -68,7 +69,8 @@ class KILN_EXPORT Service {
   /// entries gives the first; see `get_all`. Cache trouble never fails a request. Throws TemplateError,
   /// CompileError, DriverError, Error{strict_miss, nvrtc_unavailable, driver_unavailable, no_device,
   /// unsupported_target, capture_active}. While a stream of the current context is being captured a kernel that
-  /// is not loaded yet is Error{capture_active}, and the capture stays intact: call `prepare(...).get()` before.
+  /// is not loaded yet is Error{capture_active}, and the capture stays intact: call `prepare(...).get()` before. With a
+  /// driver older than 12.0 every call loads: keep the kernel, see `Prepared::get`.
   Kernel get(const Template& tmpl, const Values& values, const Target& target = Target::native(),
              const ModuleData& data = {}) const;
   /// One kernel per entry of the template, in its order.
@@ -102,7 +104,8 @@ class KILN_EXPORT Service {
   /// Throws Error{driver_unavailable, no_device} for native.
   Target resolve(const Target& target) const;
   /// Tells the calling thread's current context apart from every other of the process, also from one destroyed before
-  /// at the same address. 0 when no context is current, or when this process has not opened the driver.
+  /// at the same address. 0 when no context is current, when this process has not opened the driver, or when the
+  /// driver is older than 12.0, which tells no contexts apart.
   std::uint64_t context_id() const noexcept;
 
   Stats stats() const;

@@ -3,6 +3,8 @@
 #include <exception>
 #include <new>
 
+#include "kiln/quote.hpp"
+
 namespace kiln::c_api {
 namespace {
 
@@ -71,6 +73,22 @@ kiln_status convert_exception(kiln_error** error) noexcept {
   } catch (...) {  // not even the error object could be made: the status alone tells
     return KILN_OUT_OF_MEMORY;
   }
+}
+
+const char* required_path(const char* path, const char* name) {
+  if (path == nullptr) {
+    throw Error(ErrorCode::invalid_argument,
+                std::string("argument '") + name + "' is NULL; give a text that ends in NUL");
+  }
+  return path;
+}
+
+const char* required_text(const char* text, const char* name) {
+  if (!is_utf8(required_path(text, name))) {
+    throw Error(ErrorCode::invalid_argument,
+                std::string("argument '") + name + "' is no UTF-8: " + quote(text) + "; give UTF-8");
+  }
+  return text;
 }
 
 void check_struct_size(std::size_t size, std::size_t ours, const char* name) {

@@ -49,11 +49,14 @@ kiln_status guarded(kiln_error** error, Body&& body) noexcept {
 template <typename T>
 T& required(T* pointer, const char* name) {
   if (pointer == nullptr) {
-    throw Error(ErrorCode::invalid_argument, std::string("argument '") + name + "' is NULL; give an object");
+    throw Error(ErrorCode::invalid_argument, std::string("argument '") + name + "' is NULL; give a valid pointer");
   }
   return *pointer;
 }
-inline const char* required_text(const char* text, const char* name) { return &required(text, name); }
+/// Throws Error{invalid_argument} naming the argument when it is null or no UTF-8.
+const char* required_text(const char* text, const char* name);
+/// A file's name: any bytes, since that is what they are.
+const char* required_path(const char* path, const char* name);
 
 /// Gives the caller a new object made of what `make` returns, or null if it throws.
 template <typename Handle, typename Make>

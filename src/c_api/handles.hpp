@@ -48,7 +48,9 @@ struct kiln_artifact {
 
 namespace kiln::c_api {
 
-inline Target target_of(const char* text) { return text == nullptr ? Target::native() : Target::parse(text); }
+inline Target target_of(const char* text) {
+  return text == nullptr ? Target::native() : Target::parse(required_text(text, "target"));
+}
 inline Values values_of(const kiln_values* values) { return values == nullptr ? Values() : values->value; }
 
 }  // namespace kiln::c_api

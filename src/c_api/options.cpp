@@ -2,7 +2,7 @@
 
 using kiln::c_api::guarded;
 using kiln::c_api::required;
-using kiln::c_api::required_text;
+using kiln::c_api::required_path;
 
 namespace {
 
@@ -31,8 +31,10 @@ kiln::CacheMode mode_of(kiln_cache_mode mode) {
     case KILN_CACHE_OFF:
       return kiln::CacheMode::off;
   }
-  throw kiln::Error(kiln::ErrorCode::invalid_argument, "cache mode " + std::to_string(static_cast<int>(mode)) +
-                                                           " is none of KILN_CACHE_READ_WRITE, _READ_ONLY, _OFF");
+  throw kiln::Error(kiln::ErrorCode::invalid_argument,
+                    "cache mode " + std::to_string(static_cast<int>(mode)) +
+                        " is unknown; give KILN_CACHE_READ_WRITE, KILN_CACHE_READ_ONLY "
+                        "or KILN_CACHE_OFF");
 }
 
 }  // namespace
@@ -63,7 +65,7 @@ kiln_status kiln_options_set_max_bytes(kiln_options* options, uint64_t bytes, ki
 }
 
 kiln_status kiln_options_add_pack(kiln_options* options, const char* file, kiln_error** error) {
-  return guarded(error, [&] { required(options, "options").value.packs.emplace_back(required_text(file, "file")); });
+  return guarded(error, [&] { required(options, "options").value.packs.emplace_back(required_path(file, "file")); });
 }
 
 kiln_status kiln_options_set_strict(kiln_options* options, int strict, kiln_error** error) {

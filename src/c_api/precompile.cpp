@@ -5,6 +5,7 @@
 
 using kiln::c_api::read_struct;
 using kiln::c_api::required;
+using kiln::c_api::required_path;
 using kiln::c_api::required_text;
 
 namespace {
@@ -15,7 +16,7 @@ kiln::PrecompileOptions options_of(const kiln_precompile_options& given) {
     required(given.targets, "options->targets");
     options.targets.push_back(kiln::Target::parse(required_text(given.targets[i], "options->targets")));
   }
-  options.output = required_text(given.output, "options->output");
+  options.output = required_path(given.output, "options->output");
   options.jobs = given.jobs;
   if (given.nvrtc != nullptr) {
     options.nvrtc = given.nvrtc;
@@ -37,7 +38,7 @@ kiln_status kiln_precompile(const kiln_precompile_options* options, kiln_precomp
                             kiln_error** error) {
   return kiln::c_api::guarded(error, [&] {
     const kiln_precompile_options given = read_struct(options, "options");
-    const std::string plan = required_text(given.plan, "options->plan");
+    const std::string plan = required_path(given.plan, "options->plan");
     const kiln::PrecompileOptions parsed = options_of(given);
     const kiln::PrecompileResult done = kiln::precompile(kiln::Plan::read(plan, parsed.targets), parsed);
     if (result != nullptr) {

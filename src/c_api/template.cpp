@@ -1,11 +1,13 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "c_api/handles.hpp"
 
 using kiln::c_api::created;
+using kiln::c_api::required_path;
 using kiln::c_api::required_text;
 
 namespace {
@@ -15,7 +17,11 @@ std::vector<Text> texts(const char* const* list, std::size_t count, const char* 
   std::vector<Text> result;
   for (std::size_t i = 0; i < count; ++i) {
     kiln::c_api::required(list, name);
-    result.emplace_back(required_text(list[i], name));
+    if constexpr (std::is_same_v<Text, std::filesystem::path>) {
+      result.emplace_back(required_path(list[i], name));
+    } else {
+      result.emplace_back(required_text(list[i], name));
+    }
   }
   return result;
 }
@@ -36,7 +42,7 @@ kiln::TemplateOptions options_of(const kiln_template_options* given) {
 kiln_status kiln_template_from_file(const char* path, const kiln_template_options* options, kiln_template** out,
                                     kiln_error** error) {
   return created(out, error,
-                 [&] { return kiln::Template::from_file(required_text(path, "path"), options_of(options)); });
+                 [&] { return kiln::Template::from_file(required_path(path, "path"), options_of(options)); });
 }
 
 kiln_status kiln_template_from_text(const char* name, const char* text, const kiln_template_options* options,

@@ -10,6 +10,7 @@ namespace {
 struct Character {
   std::size_t bytes;
   bool is_shown;
+  bool is_valid = true;
 };
 
 /// Control characters, and those that reorder the text around them or cannot be seen.
@@ -22,7 +23,7 @@ bool acts_on_display(std::uint32_t point) noexcept {
 bool continues(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
 Character character_at(std::string_view text) noexcept {
-  constexpr Character k_invalid{1, false};
+  constexpr Character k_invalid{1, false, false};
   auto first = static_cast<unsigned char>(text.front());
   if (first < 0x80) {
     return {1, !acts_on_display(first)};
@@ -70,6 +71,17 @@ void append(std::string& out, std::string_view text, std::string_view kept) {
 }
 
 }  // namespace
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    Character character = character_at(text);
+    if (!character.is_valid) {
+      return false;
+    }
+    text.remove_prefix(character.bytes);
+  }
+  return true;
+}
 
 std::string printable(std::string_view text) {
   std::string out;

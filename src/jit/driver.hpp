@@ -14,10 +14,12 @@ struct DriverApi;   // the table of entry points, in driver_api.hpp
 class UnloadQueue;  // libraries that wait for a safe moment, in unload_queue.hpp
 
 /// A CUDA context as the cache of loaded kernels tells contexts apart: ids are never used twice in a process. Drivers
-/// older than 12.0 give no ids (0): there, a context made where a destroyed one was cannot be told from it.
+/// older than 12.0 give no ids (0): there, a context made where a destroyed one was cannot be told from it, so nothing
+/// may be remembered by it.
 struct ContextId {
   void* handle = nullptr;
   std::uint64_t id = 0;
+  bool is_unique() const noexcept { return id != 0; }
   friend auto operator<=>(const ContextId&, const ContextId&) = default;
 };
 

@@ -36,7 +36,8 @@ struct Closure {
 /// Resolved as C++ compilers do: quoted names beside the including file, then memory, Kiln's own headers, then
 /// `include_dirs` in order. A name that cannot be found is left for NVRTC to report, should its branch be active; an
 /// absolute one loses its leading '/', so that NVRTC never reads the disk.
-/// Throws TemplateError for a macro that would have to mean two files of one name.
+/// Throws TemplateError for a macro that would have to mean two files of one name, and, with file and line, for an
+/// #include whose name is computed such that it could be absolute, or that cannot be understood.
 Closure find_headers(std::string_view template_name, std::string text, const HeaderSearch& search);
 
 }  // namespace kiln::jit

@@ -19,8 +19,9 @@ class Scanner {
 
   Scan run() {
     while (at_ < text_.size()) {
-      if (starts_line_ && text_[at_] == '#') {
-        ++at_;
+      bool is_digraph = peek() == '%' && peek(1) == ':';
+      if (starts_line_ && (text_[at_] == '#' || is_digraph)) {
+        at_ += is_digraph ? 2 : 1;
         directive();
       } else {
         step();
@@ -190,15 +191,43 @@ class Scanner {
     skip_blanks();
     std::size_t begin = at_;
     std::string_view name = word();
-    if (name == "include" || name == "include_next") {
+    std::size_t first_mention = scan_.mentions.size();
+    std::size_t first_definition = scan_.definitions.size();
+    if (is_broken_word()) {
+      add_unclear(begin);
+    } else if (name == "include" || name == "include_next") {
       include(begin, name == "include_next");
     } else if (name == "define") {
       define();
     } else if (name == "if" || name == "elif") {
       condition();
-      return;
     }
     finish_directive();
+    // Views that reach to the directive's end, which is known now.
+    for (std::size_t i = first_mention; i < scan_.mentions.size(); ++i) {
+      extend(scan_.mentions[i].whole);
+    }
+    for (std::size_t i = first_definition; i < scan_.definitions.size(); ++i) {
+      extend(scan_.definitions[i].body);
+    }
+  }
+
+  /// `begun` views nothing yet, from where the text that is meant begins.
+  void extend(std::string_view& begun) const {
+    if (begun.data() != nullptr) {
+      begun = text_.substr(static_cast<std::size_t>(begun.data() - text_.data()));
+      begun.remove_suffix(text_.size() - at_);
+    }
+  }
+
+  /// A line's end within a word: the compiler joins its halves, this scanner does not.
+  bool is_broken_word() const {
+    std::size_t next = peek() != '\\' ? 0 : peek(1) == '\n' ? 2 : peek(1) == '\r' && peek(2) == '\n' ? 3 : 0;
+    return next != 0 && at_ > 0 && is_word(text_[at_ - 1]) && (is_word(peek(next)) || peek(next) == '\\');
+  }
+
+  void add_unclear(std::size_t begin) {
+    scan_.mentions.push_back({Mention::Kind::unclear, {}, {}, {}, begin, at_, line_});
   }
 
   void finish_directive() {
@@ -209,11 +238,16 @@ class Scanner {
 
   void include(std::size_t begin, bool is_next) {
     skip_blanks();
-    Mention mention{is_next ? Mention::Kind::include_next : Mention::Kind::include, {}, {}, begin, at_, line_};
+    Mention mention{is_next ? Mention::Kind::include_next : Mention::Kind::include, {}, {}, {}, begin, at_, line_};
     mention.header = header_name();
     if (mention.header.text.empty()) {
       mention.kind = Mention::Kind::macro;
+      mention.whole = text_.substr(at_, 0);
       mention.header.text = word();
+      if (is_broken_word()) {
+        add_unclear(begin);
+        return;
+      }
       skip_blanks();
       if (peek() == '(') {
         std::size_t end = std::min(text_.find('\n', at_), text_.size());
@@ -224,6 +258,7 @@ class Scanner {
         }
       }
       if (mention.header.text.empty()) {
+        add_unclear(begin);
         return;
       }
     }
@@ -235,10 +270,18 @@ class Scanner {
     skip_blanks();
     HeaderMacro macro;
     macro.name = word();
+    if (is_broken_word()) {
+      add_unclear(at_);
+      return;
+    }
     if (peek() == '(') {
+      std::size_t close = text_.find(')', at_);
+      std::size_t body = close == std::string_view::npos ? at_ : close + 1;
+      scan_.definitions.push_back({macro.name, text_.substr(body, 0), text_.substr(at_, body - at_)});
       condition();
       return;
     }
+    scan_.definitions.push_back({macro.name, text_.substr(at_, 0), {}});
     skip_blanks();
     macro.begin = at_;
     macro.header = header_name();
@@ -275,8 +318,13 @@ class Scanner {
       }
       ++at_;
       skip_blanks();
+      std::size_t argument = at_;
       HeaderName header = header_name();
       if (header.text.empty()) {
+        if (is_test) {
+          scan_.mentions.push_back(
+              {Mention::Kind::macro_test, {word(), false}, {}, text_.substr(argument, 0), begin, at_, line_});
+        }
         continue;
       }
       skip_blanks();
@@ -284,7 +332,7 @@ class Scanner {
         ++at_;
       }
       scan_.mentions.push_back(
-          {is_test ? Mention::Kind::has_include : Mention::Kind::argument, header, {}, begin, at_, line_});
+          {is_test ? Mention::Kind::has_include : Mention::Kind::argument, header, {}, {}, begin, at_, line_});
     }
   }
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "jit/computed_include.hpp"
 #include "jit/value_text.hpp"
 #include "kiln/error.hpp"
 #include "kiln/quote.hpp"
@@ -292,6 +293,9 @@ void append(std::string& out, const Parameter& parameter, const Value& value, st
           }
           if (held.text.find('\0') != std::string::npos) {
             writer.refuse("holds a NUL character, which ends a source");
+          }
+          if (std::string problem = problem_of_snippet(held.text); !problem.empty()) {
+            writer.refuse(problem + ": the compiler would read the disk, which no key covers");
           }
           out += held.text;
         } else if (!is_number) {

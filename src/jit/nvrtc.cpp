@@ -11,6 +11,7 @@
 
 #include "jit/compiler_output.hpp"
 #include "jit/cubin_info.hpp"
+#include "jit/entry_problem.hpp"
 #include "jit/nvrtc_api.hpp"
 #include "kiln/error.hpp"
 #include "support/unique_handle.hpp"
@@ -226,7 +227,9 @@ Artifact Nvrtc::compile(const Source& source, const Target& target, const Compil
   }
   SplitLog split = split_log(log);
   if (result != 0) {
-    throw CompileError(source.name, split.text.empty() ? api.error_string(result) : split.text, numbered(source),
+    std::string problem = entry_problem(split.text, source);
+    problem = problem.empty() ? split.text : problem;
+    throw CompileError(source.name, problem.empty() ? api.error_string(result) : problem, numbered(source),
                        std::move(all));
   }
 

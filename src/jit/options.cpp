@@ -41,8 +41,9 @@ Given take_apart(std::string_view text) {
 
 /// ptxas may write files and make other kinds of output as well.
 void check_ptxas(std::string_view option, std::string_view value) {
-  for (std::string_view reserved : {"-o", "--output-file", "-c", "--compile-only", "-arch", "--gpu-name", "-lib",
-                                    "--compile-as-tools-patch", "--input-as-string", "-ias"}) {
+  for (std::string_view reserved :
+       {"-o", "--output-file", "-c", "--compile-only", "-arch", "--gpu-name", "-lib", "--compile-as-tools-patch",
+        "--options-file", "-optf", "--input-as-string", "-ias"}) {
     std::size_t at = value.find(reserved);
     bool starts_word = at == 0 || (at != std::string_view::npos && (value[at - 1] == ' ' || value[at - 1] == ','));
     std::string_view rest = at == std::string_view::npos ? std::string_view() : value.substr(at + reserved.size());
@@ -63,6 +64,10 @@ CompileArguments compile_arguments(const Source& source, const Target& target) {
   bool has_standard = false;
   for (std::size_t i = 0; i < source.options.size(); ++i) {
     const std::string& text = source.options[i];
+    if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; })) {
+      throw Error(ErrorCode::invalid_argument,
+                  "option " + quote(text) + " holds a control character: give each option on its own, as plain text");
+    }
     Given given = take_apart(text);
     const KnownOption* known = find_option(given.name);
     if (known == nullptr) {

@@ -1,6 +1,9 @@
 #include "kiln/template.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "jit/builtin.hpp"
@@ -8,6 +11,7 @@
 #include "jit/headers.hpp"
 #include "jit/literal.hpp"
 #include "kiln/error.hpp"
+#include "kiln/file_trouble.hpp"
 #include "kiln/quote.hpp"
 #include "kiln/text_file.hpp"
 
@@ -39,15 +43,33 @@ void check_name(const std::string& name) {
   }
 }
 
+/// A name expression goes to the compiler as one line of its own.
+void check_entry(const std::string& name, const std::string& entry) {
+  bool is_line = entry.find_first_not_of(' ') != std::string::npos && !entry.ends_with('\\') &&
+                 std::none_of(entry.begin(), entry.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+  if (!is_line) {
+    throw TemplateError(name, {},
+                        "entry " + quote(entry) +
+                            " is no name of a kernel: write it as C++ would, on one line, "
+                            "for example scale<float>");
+  }
+}
+
+void check_include_dir(const std::filesystem::path& dir) {
+  struct stat status{};
+  int error = ::stat(dir.c_str(), &status) != 0 ? errno : S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
+  if (error != 0) {
+    throw Error(ErrorCode::file_unreadable, "include folder " + quote_path(dir) + " cannot be searched: " +
+                                                (error == ENOTDIR ? "it is no folder; name one" : file_trouble(error)));
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const Template::State> Template::State::make(std::string name, std::string text,
                                                              TemplateOptions options,
                                                              const std::filesystem::path& beside) {
   check_name(name);
-  if (text.find('\0') != std::string::npos) {
-    throw TemplateError(name, {}, "the text holds a NUL character, which ends a source");
-  }
   jit::Declarations declarations = jit::read_declarations(name, text);
   if (!options.entries.empty()) {
     declarations.entries = std::move(options.entries);
@@ -55,6 +77,12 @@ std::shared_ptr<const Template::State> Template::State::make(std::string name, s
   if (declarations.entries.empty()) {
     throw TemplateError(name, {},
                         "no kernel is named: add a line '// kiln: entry NAME' or give TemplateOptions::entries");
+  }
+  for (const std::string& entry : declarations.entries) {
+    check_entry(name, entry);
+  }
+  for (const std::filesystem::path& dir : options.include_dirs) {
+    check_include_dir(dir);
   }
   jit::HeaderSearch search;
   search.beside = beside;

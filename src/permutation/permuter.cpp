@@ -175,8 +175,11 @@ PermuteKernel Permuter::get(const IndexMap& map, const PermuteShape& shape, cons
                            plan,
                            {map.size() * block_bytes, map.source_size() * block_bytes, shape.element_bytes},
                            std::move(request.strategy)});
-  // Loading may have been what opened the driver: the id that the next request will have is asked for again.
-  memory.insert({state_->service.context_id(), map, shape, target}, made);
+  // Loading may have been what opened the driver: the id that the next request will have is asked for again. With a
+  // driver that gives none nothing is remembered.
+  if (const std::uint64_t context = state_->service.context_id(); context != 0) {
+    memory.insert({context, map, shape, target}, made);
+  }
   return PermuteKernel(std::move(made));
 }
 

@@ -30,7 +30,7 @@ Kernel Prepared::get() const {
     return *state_->kernel;
   }
   Kernel kernel = state_->service.get(state_->tmpl, state_->values, state_->target);
-  if (std::unique_lock lock(state_->mutex, std::try_to_lock); lock) {
+  if (std::unique_lock lock(state_->mutex, std::try_to_lock); lock && context.is_unique()) {
     state_->context = context;
     state_->kernel = kernel;
   }

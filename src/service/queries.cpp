@@ -45,9 +45,7 @@ std::uint64_t Service::context_id() const noexcept {
     return 0;
   }
   try {
-    jit::ContextId context = jit::Driver::open()->current_context();
-    // Drivers before 12.0 give no ids; the handle is the best there is.
-    return context.id != 0 ? context.id : reinterpret_cast<std::uintptr_t>(context.handle);
+    return jit::Driver::open()->current_context().id;
   } catch (const Error&) {
     return 0;
   }

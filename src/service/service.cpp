@@ -79,6 +79,9 @@ Service::State::Loaded Service::State::loaded_kernels(const service::Request& re
   std::string_view bytes(reinterpret_cast<const char*>(data.bytes.data()), data.bytes.size());
   service::LoadedId id{request.key, bytes.empty() ? Key{} : cache::key_of(bytes),
                        jit::Driver::open()->current_context()};
+  if (!id.context.is_unique()) {
+    return load(request, data);  // a kernel of a context that is gone must not be given to one made in its place
+  }
   auto ours = [&](const Loaded& kernels) { return is_for(kernels->front().artifact(), request); };
   if (auto kernels = loaded.find(id); kernels && ours(*kernels)) {
     count(Outcome::memory);

@@ -1,5 +1,6 @@
 #include "service/service_state.hpp"
 
+#include "kiln/quote.hpp"
 #include "support/fork.hpp"
 
 namespace kiln {
@@ -13,10 +14,20 @@ cache::LibraryStamp stamp_of(const jit::NvrtcFile& file) {
   return {file.path.string(), file.device, file.inode, file.size, file.mtime_ns};
 }
 
+/// What is logged may quote anything, as errors do.
+ServiceOptions with_printable_log(ServiceOptions options) {
+  if (options.log) {
+    options.log = [log = std::move(options.log)](LogLevel level, std::string_view message) {
+      log(level, printable(message));
+    };
+  }
+  return options;
+}
+
 }  // namespace
 
 Service::State::State(ServiceOptions given)
-    : options(std::move(given)),
+    : options(with_printable_log(std::move(given))),
       store(options),
       artifacts(options.max_loaded),
       loaded(options.max_loaded, [](const Loaded& kernels) { return kernels.use_count() > 1; }),

@@ -61,6 +61,36 @@ static int null_arguments(void) {
   return 0;
 }
 
+static int text_arguments(void) {
+  kiln_values* values = make_scale_values();
+  kiln_template* tmpl = make_scale();
+  kiln_service* service = make_service(NULL);
+  kiln_artifact* artifact = NULL;
+  kiln_template* refused = NULL;
+  const char* bad[] = {"k\xff"};
+  kiln_template_options options = {0};
+  options.size = sizeof options;
+  CHECK_FAILS(kiln_values_set_int(values, NULL, 1, &error), KILN_INVALID_ARGUMENT, "'name' is NULL; give a text");
+  CHECK_FAILS(kiln_values_set_int(values, "n\xff", 1, &error), KILN_INVALID_ARGUMENT, "'name' is no UTF-8: 'n\\xff'");
+  CHECK_FAILS(kiln_values_set_type(values, "t", "\xc3", &error), KILN_INVALID_ARGUMENT, "'type' is no UTF-8");
+  CHECK_FAILS(kiln_values_set_code(values, "c", "// \xe9", &error), KILN_INVALID_ARGUMENT, "'code' is no UTF-8");
+  CHECK_FAILS(kiln_template_from_text("a.cu", "// \xe9", NULL, &refused, &error), KILN_INVALID_ARGUMENT,
+              "'text' is no UTF-8");
+  CHECK_FAILS(kiln_template_builtin("\xff", NULL, &refused, &error), KILN_INVALID_ARGUMENT, "'name' is no UTF-8");
+  CHECK_FAILS(kiln_service_find(service, tmpl, values, "sm_\xff", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "'target' is no UTF-8");
+  options.entries = bad;
+  options.entry_count = 1;
+  CHECK_FAILS(kiln_template_from_text("a.cu", "", &options, &refused, &error), KILN_INVALID_ARGUMENT,
+              "'entries' is no UTF-8");
+  /* The name of a file is what it is. */
+  CHECK_FAILS(kiln_template_from_file("none\xff.cu", NULL, &refused, &error), KILN_FILE_UNREADABLE, "'none\\xff.cu'");
+  kiln_template_free(tmpl);
+  kiln_service_free(service);
+  kiln_values_free(values);
+  return 0;
+}
+
 static int struct_sizes(void) {
   kiln_service* service = make_service(NULL);
   struct {
@@ -212,6 +242,7 @@ int main(int argc, char** argv) {
       {"freeing_null", freeing_null},
       {"status_names", status_names},
       {"null_arguments", null_arguments},
+      {"text_arguments", text_arguments},
       {"struct_sizes", struct_sizes},
       {"options_refused", options_refused},
       {"templates_refused", templates_refused},

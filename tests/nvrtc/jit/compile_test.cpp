@@ -199,6 +199,29 @@ TEST_P(Compile, ManyThreadsAtOnceGiveWhatOneGives) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST_P(Compile, AnEntryThatIsNotThereIsNamedWithThoseThatAre) {
+  TemplateOptions options;
+  options.entries = {"plain", "scael<float>"};
+  try {
+    compile(k_scale, options);
+    FAIL();
+  } catch (const CompileError& error) {
+    EXPECT_STREQ(error.what(),
+                 "template test.cu does not compile:\n"
+                 "entry 'scael<float>' names no kernel: identifier \"scael\" is undefined\n"
+                 "the kernels there are: scale, fill, plain\n");
+  }
+  options.entries = {"helper"};
+  try {
+    compile("__device__ void helper() {}\n", options);
+    FAIL();
+  } catch (const CompileError& error) {
+    std::string said = error.what();
+    EXPECT_NE(said.find("entry 'helper' names no kernel: "), std::string::npos) << said;
+    EXPECT_NE(said.find("there is no kernel in the template"), std::string::npos) << said;
+  }
+}
+
 KILN_NVRTC_SUITE(Compile);
 
 TEST(NvrtcOpen, AMissNamesEveryPlace) {

@@ -131,6 +131,51 @@ TEST_P(ClosedWorld, CudasOwnHeadersCompile) {
   }
 }
 
+TEST_P(ClosedWorld, NoSpellingOfAnIncludeReachesTheDisk) {
+  write("abs.h", "#define FROM_DISK 1\n");
+  const std::string path = (dir_ / "abs.h").string();
+  const std::string folder = dir_.path().string();
+  const std::string split = path.substr(0, 5) + "\\\n" + path.substr(5);
+  for (const std::string& text : {
+           "#define S(x) #x\n#define X(x) S(x)\n#include X(" + path + ")",
+           "#define S(x) #x\n#define H S(" + path + ")\n#include H",
+           "#define D " + folder + "\n#define H <D/abs.h>\n#include H",
+           "#define H(x) <x>\n#include H(" + path + ")",
+           "#define I(...) <__VA_ARGS__" + path + ">\n#include I()",
+           "#define P(a, b) a##b\n#include P(<," + path + ">)",
+           "#line 1 \"" + path + "\"\n#include __FILE__",
+           "%:include \"" + path + "\"",
+           "#inc\\\nlude \"" + path + "\"",
+           "#include \"" + split + "\"",
+           "#def\\\nine H \"" + path + "\"\n#include H",
+       }) {
+    SCOPED_TRACE(text);
+    std::string said;
+    try {
+      // What Kiln finds itself it gives in memory, and that is in the key: the file comes after the template is made.
+      fs::remove(path);
+      Template tmpl = from_file(text + "\n__device__ int used = FROM_DISK;");
+      write("abs.h", "#define FROM_DISK 1\n");
+      said = log_of(tmpl);
+    } catch (const TemplateError& error) {
+      said = error.what();
+    }
+    EXPECT_NE(said, "compiled");
+  }
+}
+
+TEST_P(ClosedWorld, NoSnippetOrNameReachesTheDisk) {
+  write("abs.h", "#define FROM_DISK 1\n");
+  const std::string include = "#include \"" + (dir_ / "abs.h").string() + "\"\n";
+  Template tmpl = Template::from_text("t.cu",
+                                      "// kiln: parameter c: code\n// kiln: entry k\n#include <kiln/code/c.h>\n"
+                                      "__global__ void k() {}\n");
+  EXPECT_THROW(compile(tmpl, {{"c", Code{include}}}), TemplateError);
+  TemplateOptions options;
+  options.entries = {"k\n" + include};
+  EXPECT_THROW(Template::from_text("t.cu", "__global__ void k() {}\n", options), TemplateError);
+}
+
 KILN_NVRTC_SUITE(ClosedWorld);
 
 }  // namespace

@@ -35,6 +35,15 @@ TEST(Quote, EscapesWhatIsNoUtf8) {
   EXPECT_EQ(quote("\xf4\x90\x80\x80"), R"('\xf4\x90\x80\x80')");  // beyond U+10FFFF
 }
 
+TEST(Quote, TellsUtf8) {
+  for (const char* text : {"", "a\n\x1b", "\u00e9\u202e", "\U0010ffff"}) {
+    EXPECT_TRUE(is_utf8(text)) << text;
+  }
+  for (const char* text : {"\xff", "a\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
+    EXPECT_FALSE(is_utf8(text)) << text;
+  }
+}
+
 TEST(Quote, ShortensAndNamesTheLength) {
   EXPECT_EQ(quote(std::string(80, 'a')), "'" + std::string(80, 'a') + "'");
   EXPECT_EQ(quote(std::string(60, 'a') + std::string(40, 'z')),

@@ -184,6 +184,38 @@ TEST_F(Headers, NoFolderOfTheMachineGetsIn) {
   }
 }
 
+TEST_F(Headers, AComputedIncludeThatCouldBeAbsoluteIsRefusedByFileAndLine) {
+  write("main/a.h", "#define S(x) #x\n\n#include S(/abs/x.h)\n");
+  for (const char* text : {"#include \"a.h\"\n", "#include <a.h>\n"}) {
+    try {
+      find(text, {"main"});
+      FAIL();
+    } catch (const TemplateError& error) {
+      EXPECT_NE(std::string(error.what()).find("a.h:3: this #include could name a file by its absolute path"),
+                std::string::npos)
+          << error.what();
+    }
+  }
+  options_ = {"-DD=/abs"};
+  EXPECT_THROW(find("#define H <D/x.h>\n#include H\n"), TemplateError);
+  EXPECT_THROW(find("#define S(x) #x\n#if __has_include(S(/abs/x.h))\n#endif\n"), TemplateError);
+  EXPECT_THROW(find("#inc\\\nlude \"/abs/x.h\"\n"), TemplateError);
+}
+
+TEST_F(Headers, TrigraphsAreRefusedWhereTheyMeanSomething) {
+  EXPECT_NO_THROW(find("// what\?\?/\n"));
+  options_ = {"--std=c++14"};
+  EXPECT_THROW(find("\?\?=include \"/abs/x.h\"\n"), TemplateError);
+  EXPECT_NO_THROW(find("// what?\n"));
+}
+
+TEST_F(Headers, NamesAndTextsTheCompilerWouldCutAreRefused) {
+  EXPECT_THROW(in_memory("", {{"a\nb.h", ""}}), TemplateError);
+  EXPECT_THROW(in_memory("", {{"", ""}}), TemplateError);
+  write("main/x.h", std::string("int a;\0int b;", 13));
+  EXPECT_THROW(find("#include \"x.h\"\n"), TemplateError);
+}
+
 TEST_F(Headers, AnOptionWithAnAbsoluteHeaderIsRefused) {
   options_ = {"-DH=\"/abs/x.h\""};
   EXPECT_THROW(find("#include H\n"), TemplateError);

@@ -12,10 +12,10 @@ using Kind = Mention::Kind;
 
 /// "line kind name" of every mention.
 std::vector<std::string> mentions(std::string_view text) {
-  static constexpr const char* k_kinds[] = {"include", "next", "has", "argument", "macro"};
+  static constexpr const char* k_kinds[] = {"include", "next", "has", "argument", "macro", "test", "unclear"};
   std::vector<std::string> found;
   for (const Mention& mention : scan_includes(text).mentions) {
-    bool is_name = mention.kind == Kind::macro;
+    bool is_name = mention.kind >= Kind::macro;
     char open = is_name ? ' ' : (mention.header.is_quoted ? '"' : '<');
     found.push_back(std::to_string(mention.line) + " " + k_kinds[static_cast<int>(mention.kind)] + " " + open +
                     std::string(mention.header.text));
@@ -28,6 +28,32 @@ using Lines = std::vector<std::string>;
 TEST(IncludeScanner, FindsQuotedAndAngledIncludes) {
   EXPECT_EQ(mentions("#include \"a.h\"\n  #  include <b/c.h> // x\n#include_next<d.h>\nint x;\n"),
             (Lines{"1 include \"a.h", "2 include <b/c.h", "3 next <d.h"}));
+}
+
+TEST(IncludeScanner, KnowsTheOtherSpellingOfTheHash) {
+  EXPECT_EQ(mentions("%:include \"a.h\"\n  %: include <b.h>\nint m = 5 %:include;\n"),
+            (Lines{"1 include \"a.h", "2 include <b.h"}));
+}
+
+TEST(IncludeScanner, SaysWhatItDoesNotUnderstand) {
+  EXPECT_EQ(mentions("#inc\\\nlude \"a.h\"\n"), Lines{"1 unclear  "});
+  EXPECT_EQ(mentions("#include \"a\\\n.h\"\n"), Lines{"1 unclear  "});
+  EXPECT_EQ(mentions("#include NA\\\r\nME\n"), Lines{"1 unclear  "});
+  EXPECT_EQ(mentions("#define NA\\\nME \"a.h\"\n"), Lines{"1 unclear  "});
+  EXPECT_EQ(mentions("#include <a.h\n"), Lines{"1 unclear  "});
+  EXPECT_EQ(mentions("#if __has_include( NAME )\n#endif"), Lines{"1 test  NAME"});
+}
+
+TEST(IncludeScanner, GivesEveryDefinition) {
+  Scan scan = scan_includes("#define A\n#define B 1 /* x\n */ + 2 // y\n#define C(x, y) #x \\\n y\n#define D \"d.h\"");
+  ASSERT_EQ(scan.definitions.size(), 4u);
+  EXPECT_EQ(scan.definitions[0].name, "A");
+  EXPECT_EQ(scan.definitions[0].body, "");
+  EXPECT_EQ(scan.definitions[1].body, " 1 /* x\n */ + 2 // y");
+  EXPECT_EQ(scan.definitions[2].name, "C");
+  EXPECT_EQ(scan.definitions[2].body, " #x \\\n y");
+  EXPECT_EQ(scan.definitions[2].parameters, "(x, y)");
+  EXPECT_EQ(scan.definitions[3].body, " \"d.h\"");
 }
 
 TEST(IncludeScanner, FindsThemInInactiveBranches) {
@@ -63,7 +89,7 @@ TEST(IncludeScanner, FindsTestsForHeaders) {
   EXPECT_EQ(
       mentions("#if __has_include(<a.h>) || __has_include(\"b.h\")\n#elif HAS(<c.h>)\n#endif\n"
                "#ifdef __has_include\n#endif\n#define HAS_D __has_include(<d.h>)\n#define T(x) __has_include(x)\n"),
-      (Lines{"1 has <a.h", "1 has \"b.h", "2 argument <c.h", "6 has <d.h"}));
+      (Lines{"1 has <a.h", "1 has \"b.h", "2 argument <c.h", "6 has <d.h", "7 test  x"}));
 }
 
 TEST(IncludeScanner, FindsMacroIncludesAndWhatTheyMayBe) {

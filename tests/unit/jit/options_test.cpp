@@ -111,5 +111,27 @@ INSTANTIATE_TEST_SUITE_P(
                     Reserved{"-no-source-include", "Kiln decides"}, Reserved{"-Xptxas=-o out", "the assembler"},
                     Reserved{"--ptxas-options=-v,-c", "the assembler"}));
 
+TEST(Options, ControlCharactersAreRefused) {
+  for (const char* text : {"-DX=1\n#include \"x.h\"", "-DX=\x1b", "\t--use_fast_math"}) {
+    Source source;
+    source.options = {text};
+    try {
+      compile_arguments(source, Target::cubin(90));
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      EXPECT_NE(std::string(error.what()).find("holds a control character"), std::string::npos);
+    }
+  }
+}
+
+TEST(Options, TheAssemblerMustNotReadFiles) {
+  for (const char* text : {"--ptxas-options=-optf x", "-Xptxas=--options-file=x"}) {
+    Source source;
+    source.options = {text};
+    EXPECT_THROW(compile_arguments(source, Target::cubin(90)), Error) << text;
+  }
+}
+
 }  // namespace
 }  // namespace kiln::jit

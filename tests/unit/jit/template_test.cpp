@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "kiln/error.hpp"
+#include "kiln/source.hpp"
 #include "support/files.hpp"
 #include "support/temp_dir.hpp"
 
@@ -110,6 +111,35 @@ TEST(Template, ParsesValuesOfItsParameters) {
               tmpl.parse_value("n", "x");
             }).find("declared u32: 'x' is not a whole number from 0 to 4294967295"),
             std::string::npos);
+}
+
+TEST(Template, AnIncludeFolderMustBeThere) {
+  test::TempDir dir;
+  TemplateOptions options;
+  options.include_dirs = {dir.path()};
+  EXPECT_NO_THROW(Template::from_text("t.cu", std::string(k_text), options));
+  options.include_dirs.push_back(dir / "none");
+  auto make = [&] { Template::from_text("t.cu", std::string(k_text), options); };
+  EXPECT_EQ(message_of(make), "include folder '" + (dir / "none").string() +
+                                  "' cannot be searched: there is no such file or folder; check the name");
+  test::write_file(dir / "none", "");
+  EXPECT_EQ(message_of(make),
+            "include folder '" + (dir / "none").string() + "' cannot be searched: it is no folder; name one");
+}
+
+TEST(Template, AnEntryIsOneLine) {
+  for (const char* entry : {"", "  ", "a\n#include \"/x.h\"", "a\\", "a\x1b", "a\t"}) {
+    TemplateOptions options;
+    options.entries = {entry};
+    std::string said = message_of([&] { Template::from_text("t.cu", std::string(k_text), options); });
+    EXPECT_NE(said.find("is no name of a kernel"), std::string::npos) << said;
+  }
+}
+
+TEST(Template, CodeMustNotReachTheDisk) {
+  Template tmpl = Template::from_text("t.cu", "// kiln: parameter c: code\n// kiln: entry k\n");
+  std::string said = message_of([&] { instantiate(tmpl, {{"c", Code{"#include </etc/x.h>"}}}); });
+  EXPECT_NE(said.find("parameter 'c' names the header '/etc/x.h' by an absolute path"), std::string::npos) << said;
 }
 
 }  // namespace
