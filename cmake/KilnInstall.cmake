@@ -14,10 +14,12 @@ if(TARGET kiln_cli)
   install(TARGETS kiln_cli)
 endif()
 
+include(KilnStandardLibrary)
+kiln_standard_library(KILN_STANDARD_LIBRARY)
 configure_package_config_file(cmake/kiln-config.cmake.in kiln-config.cmake INSTALL_DESTINATION ${kiln_package_dir})
 write_basic_package_version_file(kiln-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/kiln-config.cmake ${PROJECT_BINARY_DIR}/kiln-config-version.cmake
-              cmake/KilnLinkDependencies.cmake DESTINATION ${kiln_package_dir})
+              cmake/KilnLinkDependencies.cmake cmake/KilnStandardLibrary.cmake DESTINATION ${kiln_package_dir})
 
 file(RELATIVE_PATH kiln_pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/kiln.pc.in kiln.pc @ONLY)

@@ -12,6 +12,7 @@
 #include "cache/schema.hpp"
 #include "cache/store.hpp"
 #include "kiln/error.hpp"
+#include "kiln/file_trouble.hpp"
 #include "support/unique_handle.hpp"
 
 namespace kiln::cache {
@@ -25,7 +26,7 @@ struct DescriptorTraits {
 };
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* action, int error) {
-  throw StoreError(path.string(), std::string("cannot ") + action + ": " + std::generic_category().message(error));
+  throw StoreError(path.string(), std::string("cannot ") + action + ": " + file_trouble(error));
 }
 
 void sync(const std::filesystem::path& path, int flags) {

@@ -62,6 +62,6 @@ DriverError::DriverError(std::string call, int result, std::string result_name, 
       object_(std::move(object)) {}
 
 StoreError::StoreError(std::string path, const std::string& message)
-    : Error(ErrorCode::store_failed, path + ": " + message), path_(std::move(path)) {}
+    : Error(ErrorCode::store_failed, one_line(path, 250) + ": " + message), path_(std::move(path)) {}
 
 }  // namespace kiln

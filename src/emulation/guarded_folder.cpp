@@ -52,6 +52,11 @@ GuardedFolder::GuardedFolder(const fs::path& parent) {
   if (::access(parent.c_str(), W_OK | X_OK) != 0) {
     refuse(parent, file_trouble(errno));
   }
+  std::error_code problem;
+  const fs::path whole = fs::absolute(parent, problem);
+  if (problem) {
+    refuse(parent, file_trouble(problem.value()));
+  }
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     refuse(parent, file_trouble(errno));
@@ -61,7 +66,7 @@ GuardedFolder::GuardedFolder(const fs::path& parent) {
   files.copy(ends[1], STDIN_FILENO);
   files.copy(ends[1], STDOUT_FILENO);
   files.open(STDERR_FILENO, "/dev/null", O_WRONLY);
-  const std::string pattern = (fs::absolute(parent) / "kiln-emulation-XXXXXX").string();
+  const std::string pattern = (whole / "kiln-emulation-XXXXXX").string();
   const int error = spawn({"/bin/sh", "-c", k_script, "kiln-guard", pattern}, files, Session::own, {}, child_);
   ::close(ends[1]);
   path_ = error == 0 ? read_line(guard_) : std::string();

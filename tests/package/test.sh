@@ -21,6 +21,24 @@ case $case in
     "$prefix/bin/kiln" --version
     ;;
   static | shared) consume "$@" -DCMAKE_PREFIX_PATH="$prefix" -DKILN_TARGET="kiln::$case" ;;
+  other_library)
+    # What Kiln was not built with.
+    if grep -q 'kiln_STANDARD_LIBRARY "libc++"' "$(find "$prefix" -name kiln-config.cmake)"; then
+      other=(-DCMAKE_CXX_COMPILER=g++ -DCMAKE_CXX_FLAGS= -DCMAKE_EXE_LINKER_FLAGS=) names='libc[+][+], and .* libstdc[+][+]:'
+    elif command -v clang++-19 >/dev/null; then
+      other=(-DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_CXX_FLAGS=-stdlib=libc++) names='libstdc[+][+], and .* libc[+][+]:'
+    else
+      exit 77
+    fi
+    rm -rf "$folder"
+    configure=("$cmake" -S "$here/consumer" -B "$folder" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" "${other[@]}")
+    if said=$("${configure[@]}" 2>&1); then
+      echo "was configured, with: ${other[*]}"
+      exit 1
+    fi
+    tr -s '\n ' ' ' <<<"$said" | grep "built with $names" | grep KILN_ANY_STANDARD_LIBRARY=ON
+    "${configure[@]}" -DKILN_ANY_STANDARD_LIBRARY=ON
+    ;;
   subdirectory) consume "$@" -DKILN_SOURCE="$(dirname "$(dirname "$here")")" ;;
   pkgconfig)
     mkdir -p "$folder"
