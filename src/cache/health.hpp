@@ -29,6 +29,11 @@ class Health {
 
   /// What is to be said, taken out of here: the log callback must not be called under a lock.
   std::vector<std::string> take_messages() noexcept { return std::exchange(messages_, {}); }
+  /// Takes back what was to be said: the caller throws it, and once is enough. Trouble that comes later is said again.
+  void leave_to_caller() noexcept {
+    messages_.clear();
+    last_said_.clear();
+  }
 
  private:
   bool degraded_ = false;

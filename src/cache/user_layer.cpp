@@ -216,8 +216,9 @@ std::optional<double> UserLayer::recent_compile_ms(std::string_view template_nam
   return compile_ms;
 }
 
-void UserLayer::require_usable() const {
+void UserLayer::require_usable() {
   if (health_.degraded()) {
+    health_.leave_to_caller();
     throw StoreError(file_.string(), health_.trouble());
   }
 }

@@ -79,7 +79,7 @@ class UserLayer final : public Layer {
   void write_touched(Store& store);
   void write_touched_on_close();
   void evict(Store& store);
-  void require_usable() const;
+  void require_usable();
   std::unique_ptr<Connection> open_for_query();
 
   const std::filesystem::path directory_;

@@ -18,5 +18,16 @@ TEST_F(ServiceTest, TheLogHoldsNothingThatATerminalWouldActUpon) {
   EXPECT_GE(messages_.count_with(R"(no\x1b[31m\xff)"), 1U);
 }
 
+TEST_F(ServiceTest, WhatIsThrownIsNotLoggedAsWell) {
+  ServiceOptions options = this->options();
+  options.cache_dir = folder_ / "file";
+  write_file(*options.cache_dir, "not a directory");
+  Service service(options);
+  EXPECT_THROW(service.query({}), StoreError);
+  EXPECT_THROW(service.clear(), StoreError);
+  EXPECT_THROW(service.show("abcd"), StoreError);
+  EXPECT_EQ(messages_.all(), std::vector<std::string>{});
+}
+
 }  // namespace
 }  // namespace kiln::test
