@@ -20,7 +20,8 @@ enum class CacheMode {
 
 /// How a service behaves. A plain value, read once when the service is made.
 struct KILN_EXPORT ServiceOptions {
-  /// The user cache's directory. Absent: memory only. Created (mode 0700) at the first put, never earlier.
+  /// The user cache's directory. Created (mode 0700) at the first put, never earlier. Absent: memory only, which is
+  /// said once through the log unless the mode is `off`.
   std::optional<std::filesystem::path> cache_dir;
   CacheMode cache_mode = CacheMode::read_write;
   /// Cap on the user database, in bytes of file. 0: no cap.

@@ -47,7 +47,7 @@ struct Stats {
   std::uint64_t compile_failures = 0;
   std::uint64_t puts = 0;
   std::uint64_t puts_lost = 0;        ///< compiled, returned, but not written
-  std::uint64_t corrupt_dropped = 0;  ///< rows or databases found damaged
+  std::uint64_t corrupt_dropped = 0;  ///< rows or databases found damaged, rows that the driver rejected
   std::uint64_t evicted = 0;
   std::uint64_t degraded = 0;        ///< layers left out now
   std::uint64_t lease_waits = 0;     ///< requests that waited for another process

@@ -39,7 +39,8 @@ std::vector<RowVersion>::const_iterator choose(const std::vector<RowVersion>& ve
     std::optional<std::int64_t> compiler = to_column(*installed.get());
     return std::ranges::find_if(versions, [&](const RowVersion& version) { return version.compiler == compiler; });
   }
-  return std::ranges::max_element(versions, {}, &RowVersion::created);
+  return std::ranges::max_element(
+      versions, {}, [](const RowVersion& version) { return std::pair(version.created, version.compiler); });
 }
 
 /// A decompressor's working memory is too large to be had from the system for each look-up: they are used again.
@@ -143,6 +144,8 @@ struct LayeredStore::State {
   std::vector<std::unique_ptr<Layer>> layers;  ///< in look-up order
   UserLayer* user = nullptr;                   ///< the last of them, if there is one
   Decompressors decompressors;
+  LogCallback log;
+  std::atomic<bool> homeless{false};  ///< no directory is known for a user cache, and nobody has been told
   std::uint64_t max_bytes = 0;
   std::atomic<std::uint64_t> puts{0};
   std::atomic<std::uint64_t> puts_lost{0};
@@ -174,16 +177,21 @@ LayeredStore::LayeredStore(const ServiceOptions& options) : state_(std::make_uni
     state_->tally.emplace(*options.cache_dir, options.cache_mode == CacheMode::read_only,
                           [state = state_.get()] { return state->counted(); });
   }
+  state_->log = options.log;
+  state_->homeless = !options.cache_dir && options.cache_mode == CacheMode::read_write;
   state_->max_bytes = options.max_bytes;
 }
 
 LayeredStore::~LayeredStore() = default;
 
 std::optional<Hit> LayeredStore::get(const Key& key, std::string_view spec,
-                                     const std::function<CompilerPolicy()>& policy) {
+                                     const std::function<CompilerPolicy()>& policy, Layers layers) {
   InstalledCompiler installed(policy);
   Request request{key, spec, installed, state_->decompressors};
   for (const std::unique_ptr<Layer>& layer : state_->layers) {
+    if (layers == Layers::own && layer->is_pack()) {
+      continue;
+    }
     std::optional<Artifact> artifact = get_from(*layer, request);
     if (artifact) {
       return Hit{std::move(*artifact), layer->is_pack(), layer->name()};
@@ -207,6 +215,11 @@ bool LayeredStore::contains(const Key& key) {
 }
 
 bool LayeredStore::put(const Artifact& artifact) {
+  if (state_->homeless.exchange(false) && state_->log) {
+    state_->log(LogLevel::warning,
+                "no directory is known for a cache: what is compiled is kept in memory only; set KILN_CACHE_DIR or "
+                "HOME, or KILN_CACHE_MODE=off if it is meant so");
+  }
   bool written = false;
   if (state_->user != nullptr) {
     try {
@@ -220,10 +233,9 @@ bool LayeredStore::put(const Artifact& artifact) {
   return written;
 }
 
-void LayeredStore::drop(const Key& key, const Compiler& compiler) {
-  std::optional<std::int64_t> column = to_column(compiler);
-  if (state_->user != nullptr && column) {
-    state_->user->drop(to_digest(key), *column);
+void LayeredStore::drop(const Artifact& artifact) {
+  if (state_->user != nullptr) {
+    state_->user->drop(artifact);
   }
 }
 
@@ -232,11 +244,9 @@ std::optional<Compiler> LayeredStore::remembered_compiler(const LibraryStamp& st
   return column ? std::optional(to_compiler(*column)) : std::nullopt;
 }
 
-void LayeredStore::remember_compiler(const LibraryStamp& stamp, const Compiler& compiler) {
+bool LayeredStore::remember_compiler(const LibraryStamp& stamp, const Compiler& compiler) {
   std::optional<std::int64_t> column = to_column(compiler);
-  if (state_->user != nullptr && column) {
-    state_->user->set_compiler(stamp, *column);
-  }
+  return state_->user != nullptr && column && state_->user->set_compiler(stamp, *column);
 }
 
 std::optional<double> LayeredStore::recent_compile_ms(std::string_view template_name) {

@@ -31,6 +31,12 @@ struct LibraryStamp {
   friend bool operator==(const LibraryStamp&, const LibraryStamp&) = default;
 };
 
+/// Which layers a look-up goes through.
+enum class Layers {
+  all,
+  own,  ///< the user database alone
+};
+
 struct Hit {
   Artifact artifact;
   bool from_pack = false;
@@ -49,19 +55,22 @@ class LayeredStore {
 
   /// A verified artifact whose key and spec are these, or nothing. `policy()` is called only when some layer has a
   /// row for the key whose use depends on the compiler: telling the installed compiler may mean opening it.
-  std::optional<Hit> get(const Key& key, std::string_view spec, const std::function<CompilerPolicy()>& policy);
+  std::optional<Hit> get(const Key& key, std::string_view spec, const std::function<CompilerPolicy()>& policy,
+                         Layers layers = Layers::all);
   /// Is there a row for this key in any layer, whatever its compiler?
   bool contains(const Key& key);
   /// Counts what is not seen here: how a request ended.
   void count(const Totals& more) noexcept;
   /// Best effort: false, counted and logged once, when the row could not be written.
   bool put(const Artifact& artifact);
-  /// Drops a row that turned out unusable (the driver rejected it). Does nothing for packs.
-  void drop(const Key& key, const Compiler& compiler);
+  /// Drops, and counts as damaged, a row that turned out unusable (the driver rejected it), unless it has been replaced
+  /// by another since it was read. Does nothing for packs.
+  void drop(const Artifact& artifact);
 
   /// The identity remembered for a compiler library file, when its stamp is unchanged.
   std::optional<Compiler> remembered_compiler(const LibraryStamp& stamp);
-  void remember_compiler(const LibraryStamp& stamp, const Compiler& compiler);
+  /// False when it could not be kept; no cache is made for that alone.
+  bool remember_compiler(const LibraryStamp& stamp, const Compiler& compiler);
   /// The longest of the template's last known compile times, to bound how long a lease is waited for. One alone says
   /// little: on a busy machine the same compile takes now 20 ms and now 3 s.
   std::optional<double> recent_compile_ms(std::string_view template_name);

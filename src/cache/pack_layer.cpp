@@ -112,7 +112,8 @@ void PackLayer::hit(const Row&) { ++counters_.hits; }
 
 void PackLayer::damaged(const Row& row) {
   Session session(mutex_, health_, log_);
-  if (counters_.corrupt_dropped++ == 0) {
+  // It cannot be dropped, so it is met again.
+  if (damaged_.insert(row.id).second && counters_.corrupt_dropped++ == 0) {
     health_.note("pack " + file_.string() + ": the row of template " + row.template_name +
                  " is damaged and not used; make the pack anew with `kiln precompile`");
   }

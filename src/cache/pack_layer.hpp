@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string_view>
+#include <unordered_set>
 
 #include "cache/connection.hpp"
 #include "cache/fork_guard.hpp"
@@ -39,6 +40,7 @@ class PackLayer final : public Layer {
   Health health_;
   std::unique_ptr<Connection> connection_;
   PackPolicy policy_ = PackPolicy::any;
+  std::unordered_set<std::int64_t> damaged_;  ///< the rows that were counted
   ForkGuard fork_guard_;
 };
 

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <system_error>
+
+#include "cache/read_only_vfs.hpp"
 
 namespace kiln::cache {
 
@@ -102,6 +105,13 @@ const char* remedy_of(int code) noexcept {
     extended = code;
     message = sqlite3_errstr(code);
   }
+  // SQLite's own text says "disk I/O error" of a full disk, a stale handle and a broken one alike.
+  int base = code & 0xFF;
+  int reason =
+      database != nullptr && (base == SQLITE_IOERR || base == SQLITE_CANTOPEN) ? sqlite3_system_errno(database) : 0;
+  if (reason != 0) {
+    message += ": " + std::generic_category().message(reason);
+  }
   throw SqliteError(fault_of(code), extended, message + " (SQLite " + std::to_string(extended) + ")" + remedy_of(code));
 }
 
@@ -133,6 +143,7 @@ std::string uri_of(const std::filesystem::path& file, std::string_view parameter
 struct Opening {
   int flags;
   std::string_view parameters;
+  const char* vfs = nullptr;  ///< the default one
 };
 
 Opening opening_of(Database::Access access) {
@@ -143,7 +154,7 @@ Opening opening_of(Database::Access access) {
     case Database::Access::read_write:
       return {SQLITE_OPEN_READWRITE, ""};
     case Database::Access::read_only:
-      return {SQLITE_OPEN_READONLY, "?readonly_shm=1"};
+      return {SQLITE_OPEN_READONLY, "?readonly_shm=1", read_only_vfs()};
     case Database::Access::immutable:
       return {SQLITE_OPEN_READONLY, "?immutable=1"};
   }
@@ -246,8 +257,9 @@ std::span<const std::byte> Statement::bytes(int column) const {
 Database Database::open(const std::filesystem::path& file, Access access, std::chrono::milliseconds busy_wait) {
   Opening opening = opening_of(access);
   support::UniqueHandle<DatabaseTraits> handle;
-  int code = sqlite3_open_v2(uri_of(file, opening.parameters).c_str(), handle.out(),
-                             opening.flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  int code =
+      sqlite3_open_v2(uri_of(file, opening.parameters).c_str(), handle.out(),
+                      opening.flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, opening.vfs);
   check(handle.get(), code);
   harden(handle.get(), access);
   Database database(std::move(handle));

@@ -23,7 +23,10 @@ constexpr char k_put[] =
     "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
 constexpr char k_drop[] = "DELETE FROM artifacts WHERE id = ?1";
 constexpr char k_drop_version[] = "DELETE FROM artifacts WHERE key = ?1 AND compiler = ?2";
+constexpr char k_drop_made[] =
+    "DELETE FROM artifacts WHERE key = ?1 AND compiler = ?2 AND created = ?3 AND compile_ms = ?4";
 constexpr char k_touch[] = "UPDATE artifacts SET last_used = ?2 WHERE id = ?1";
+constexpr char k_bring_back[] = "UPDATE artifacts SET last_used = ?1 WHERE last_used > ?2";
 constexpr char k_clear[] = "DELETE FROM artifacts";
 constexpr char k_compiler_of[] =
     "SELECT compiler FROM toolchains WHERE path = ?1 AND device = ?2 AND inode = ?3 AND size = ?4 AND mtime_ns = ?5";
@@ -202,8 +205,17 @@ void Store::drop(const Digest& key, std::int64_t compiler) {
   database_.use(k_drop_version)->bind(1, key).bind(2, compiler).run();
 }
 
+bool Store::drop(const Digest& key, std::int64_t compiler, std::int64_t created, double compile_ms) {
+  database_.use(k_drop_made)->bind(1, key).bind(2, compiler).bind(3, created).bind(4, compile_ms).run();
+  return database_.changes() > 0;
+}
+
 void Store::touch(std::int64_t id, std::int64_t last_used) {
   database_.use(k_touch)->bind(1, id).bind(2, last_used).run();
+}
+
+void Store::bring_back(std::int64_t now) {
+  database_.use(k_bring_back)->bind(1, now).bind(2, now + k_touch_interval).run();
 }
 
 std::uint64_t Store::clear() {

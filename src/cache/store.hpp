@@ -54,8 +54,12 @@ class Store {
   void put(const Row& row);
   void drop(std::int64_t id);
   void drop(const Digest& key, std::int64_t compiler);
+  /// True if there was one, made then and in so long: no other of that key is.
+  bool drop(const Digest& key, std::int64_t compiler, std::int64_t created, double compile_ms);
   void touch(std::int64_t id, std::int64_t last_used);
   std::uint64_t clear();
+  /// Rows that were used in the future, by a clock that was wrong, were used now.
+  void bring_back(std::int64_t now);
 
   std::optional<std::int64_t> compiler_of(const LibraryStamp& stamp);
   void set_compiler(const LibraryStamp& stamp, std::int64_t compiler);

@@ -139,10 +139,15 @@ void UserLayer::damaged(const Row& row) {
   }
 }
 
-void UserLayer::drop(const Digest& key, std::int64_t compiler) {
+void UserLayer::drop(const Artifact& artifact) {
   Session session(mutex_, health_, log_);
-  if (!read_only_) {
-    attempt(Need::change, [&](Store& store) { store.drop(key, compiler); });
+  std::optional<std::int64_t> compiler = to_column(artifact.compiler);
+  if (!read_only_ && compiler) {
+    attempt(Need::change, [&](Store& store) {
+      if (store.drop(to_digest(artifact.key), *compiler, artifact.created, artifact.compile_ms)) {
+        ++counters_.corrupt_dropped;
+      }
+    });
   }
 }
 
@@ -172,6 +177,8 @@ void UserLayer::write_touched(Store& store) {
 /// Least recently used first. What is left to do, the next puts do. Within the cap, the space is kept for them:
 /// giving it back moves pages, which takes longer than all the rest.
 void UserLayer::evict(Store& store) {
+  Transaction transaction(store.database());
+  store.bring_back(now_in_seconds());
   std::uint64_t left = store.used_bytes();
   std::vector<std::int64_t> leaving;
   store.visit_least_recent([&](const EvictionCandidate& candidate) {
@@ -182,7 +189,6 @@ void UserLayer::evict(Store& store) {
     left -= std::min(left, candidate.bytes);
     return true;
   });
-  Transaction transaction(store.database());
   for (std::int64_t id : leaving) {
     store.drop(id);
   }
@@ -204,9 +210,10 @@ std::optional<std::int64_t> UserLayer::compiler_of(const LibraryStamp& stamp) {
   return compiler;
 }
 
-void UserLayer::set_compiler(const LibraryStamp& stamp, std::int64_t compiler) {
+bool UserLayer::set_compiler(const LibraryStamp& stamp, std::int64_t compiler) {
   Session session(mutex_, health_, log_);
-  attempt(Need::write, [&](Store& store) { store.set_compiler(stamp, compiler); });
+  // Not worth making a cache for: there may be packs that hold everything.
+  return !read_only_ && attempt(Need::change, [&](Store& store) { store.set_compiler(stamp, compiler); });
 }
 
 std::optional<double> UserLayer::recent_compile_ms(std::string_view template_name) {

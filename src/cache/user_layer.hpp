@@ -44,9 +44,11 @@ class UserLayer final : public Layer {
 
   /// False when the row could not be written.
   bool put(const Row& row);
-  void drop(const Digest& key, std::int64_t compiler);
+  /// The row of an artifact, unless it has been replaced by another.
+  void drop(const Artifact& artifact);
   std::optional<std::int64_t> compiler_of(const LibraryStamp& stamp);
-  void set_compiler(const LibraryStamp& stamp, std::int64_t compiler);
+  /// False when it could not be written, or there is no cache so far.
+  bool set_compiler(const LibraryStamp& stamp, std::int64_t compiler);
   std::optional<double> recent_compile_ms(std::string_view template_name);
   /// Throws StoreError.
   std::uint64_t clear();

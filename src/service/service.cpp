@@ -27,6 +27,11 @@ std::int64_t seconds_since_epoch() {
 
 bool is_for(const Artifact& artifact, const service::Request& request) { return artifact.spec == request.spec; }
 
+/// No two compiles of a key end in the same second and take equally long.
+bool is_same_compile(const Artifact& a, const Artifact& b) {
+  return a.created == b.created && a.compile_ms == b.compile_ms;
+}
+
 /// How long to wait for another process that compiles this key: many times what such compiles took of late, so that a
 /// holder that stalled costs little, within what the options allow.
 std::chrono::milliseconds lease_wait(std::chrono::milliseconds most, std::optional<double> recent_compile_ms) {
@@ -115,15 +120,24 @@ Service::State::Loaded Service::State::load(const service::Request& request, con
   try {
     return load_artifact(found.artifact);
   } catch (const DriverError& error) {
-    if (!jit::is_image_error(error.result()) || found.outcome == Outcome::compiled || options.strict) {
+    // What this process has compiled is not bettered by compiling it again.
+    if (!jit::is_image_error(error.result()) || compiled_here.find(request.key) || options.strict) {
       throw;
     }
+    if (options.log) {
+      options.log(LogLevel::warning, std::string("the driver rejects a kernel that was cached, which is dropped and "
+                                                 "compiled again: ") +
+                                         error.what());
+    }
   }
-  // The driver rejects bytes that a layer held. They are verified, so whoever wrote them is at fault: once more,
-  // from the source.
-  store.drop(request.key, found.artifact->compiler);
+  // The driver rejects bytes that a layer held. They are verified, so whoever wrote them is at fault: once more, from
+  // the source, unless another process has done so already.
+  store.drop(*found.artifact);
   artifacts.erase(request.key);
-  return load_artifact(compile_unconditionally(request));
+  Lookup again = compile(request, cache::Layers::own);
+  bool undropped =
+      again.outcome != Outcome::compiled && is_same_compile(*again.artifact, *found.artifact);  // the cache has trouble
+  return load_artifact(undropped ? compile_unconditionally(request) : again.artifact);
 }
 
 Lookup Service::find_or_compile(const Template& tmpl, const Values& values, const Target& target) const {
@@ -180,8 +194,8 @@ Lookup Service::State::find_in_memory(const service::Request& request) {
   return {*artifact, Outcome::memory, 0.0};
 }
 
-Lookup Service::State::find_in_layers(const service::Request& request) {
-  std::optional<cache::Hit> hit = store.get(request.key, request.spec, [this] { return installed_compiler(); });
+Lookup Service::State::find_in_layers(const service::Request& request, cache::Layers layers) {
+  std::optional<cache::Hit> hit = store.get(request.key, request.spec, [this] { return installed_compiler(); }, layers);
   if (!hit) {
     return {};
   }
@@ -190,12 +204,13 @@ Lookup Service::State::find_in_layers(const service::Request& request) {
   return {artifact, hit->from_pack ? Outcome::pack : Outcome::disk, 0.0};
 }
 
-Lookup Service::State::compile(const service::Request& request) {
+Lookup Service::State::compile(const service::Request& request, cache::Layers layers) {
   if (options.strict) {
-    throw Error(ErrorCode::strict_miss, "strict mode: template " + request.source.name + " for " +
-                                            request.target.text() + " (key " + request.key.text() +
-                                            ") is in no pack and not in the cache, and compiling is not allowed: add the request "
-                                            "to the plan that the pack is made from, or unset KILN_STRICT");
+    throw Error(ErrorCode::strict_miss,
+                "strict mode: template " + request.source.name + " for " + request.target.text() + " (key " +
+                    request.key.text() +
+                    ") is in no pack and not in the cache, and compiling is not allowed: add the request "
+                    "to the plan that the pack is made from, or unset KILN_STRICT");
   }
   if (auto failure = failures.find(request.spec)) {
     throw CompileError(**failure);
@@ -214,7 +229,7 @@ Lookup Service::State::compile(const service::Request& request) {
     }
     // Between our look-up and the lease another process may have finished, whether we had to wait for it or not.
     if (result == cache::Lease::Result::held || waited) {
-      if (Lookup found = find_in_layers(request); found.artifact) {
+      if (Lookup found = find_in_layers(request, layers); found.artifact) {
         return found;
       }
     }
@@ -236,6 +251,7 @@ std::shared_ptr<const Artifact> Service::State::compile_unconditionally(const se
     artifact.created = seconds_since_epoch();
     auto shared = std::make_shared<const Artifact>(std::move(artifact));
     artifacts.insert(request.key, shared);
+    compiled_here.insert(request.key, true);
     store.put(*shared);
     learn_compiler(shared->compiler);
     return shared;

@@ -1,5 +1,7 @@
 #include "service/service_state.hpp"
 
+#include <utility>
+
 #include "kiln/quote.hpp"
 #include "support/fork.hpp"
 
@@ -9,6 +11,8 @@ namespace {
 
 /// Failures kept with their logs; a caller with more distinct broken sources than this compiles some of them again.
 constexpr std::size_t k_max_failures = 64;
+/// Keys, of 16 bytes: whoever compiles more, and has the driver reject the first, compiles that once more.
+constexpr std::size_t k_max_compiled_here = 65536;
 
 cache::LibraryStamp stamp_of(const jit::NvrtcFile& file) {
   return {file.path.string(), file.device, file.inode, file.size, file.mtime_ns};
@@ -30,6 +34,7 @@ Service::State::State(ServiceOptions given)
     : options(with_printable_log(std::move(given))),
       store(options),
       artifacts(options.max_loaded),
+      compiled_here(k_max_compiled_here),
       loaded(options.max_loaded, [](const Loaded& kernels) { return kernels.use_count() > 1; }),
       failures(k_max_failures) {
   if (!options.record.empty()) {
@@ -49,13 +54,16 @@ std::shared_ptr<const jit::Nvrtc> Service::State::nvrtc() {
 
 void Service::State::learn_compiler(const Compiler& compiler) {
   std::unique_lock lock(toolchain_mutex);
-  if (known_compiler == cache::CompilerPolicy(compiler)) {
+  known_compiler = compiler;
+  if (std::exchange(is_remembered, true)) {
     return;
   }
-  known_compiler = compiler;
   cache::LibraryStamp stamp = opened_stamp;
   lock.unlock();
-  store.remember_compiler(stamp, compiler);
+  if (!store.remember_compiler(stamp, compiler)) {
+    lock.lock();
+    is_remembered = false;  // at the next compile, when there may be a cache
+  }
 }
 
 cache::CompilerPolicy Service::State::installed_compiler() {

@@ -57,8 +57,8 @@ struct Service::State {
   Loaded load(const service::Request& request, const ModuleData& data);
   Lookup find_or_compile(const service::Request& request, service::Clock::time_point start);
   Lookup find_in_memory(const service::Request& request);
-  Lookup find_in_layers(const service::Request& request);
-  Lookup compile(const service::Request& request);
+  Lookup find_in_layers(const service::Request& request, cache::Layers layers = cache::Layers::all);
+  Lookup compile(const service::Request& request, cache::Layers layers = cache::Layers::all);
   std::shared_ptr<const Artifact> compile_unconditionally(const service::Request& request);
 
   void count(Outcome outcome) noexcept;
@@ -78,6 +78,8 @@ struct Service::State {
   std::optional<service::Recorder> recorder;
 
   support::LruMap<Key, std::shared_ptr<const Artifact>, service::KeyHash> artifacts;
+  /// Keys compiled by this process: should the driver reject one of these, no other compile is going to help.
+  support::LruMap<Key, bool, service::KeyHash> compiled_here;
   support::LruMap<service::LoadedId, Loaded, service::LoadedIdHash> loaded;
   /// Sources that did not compile, by spec, so that the same failure is not compiled for again and again.
   support::LruMap<std::string, std::shared_ptr<const CompileError>> failures;
@@ -85,10 +87,11 @@ struct Service::State {
   support::Flights<std::string, Lookup> artifact_flights;
   support::Flights<service::LoadedId, Loaded, service::LoadedIdHash> load_flights;
 
-  std::mutex toolchain_mutex;  // guards the three below
+  std::mutex toolchain_mutex;  // guards the four below
   std::shared_ptr<const jit::Nvrtc> opened_nvrtc;
   cache::LibraryStamp opened_stamp;
   std::optional<cache::CompilerPolicy> known_compiler;
+  bool is_remembered = false;  ///< by the cache, for the next process
 };
 
 /// What the copies of a service share: the state of the process they are in. A child made by fork() gets a state of

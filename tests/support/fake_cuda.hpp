@@ -41,6 +41,7 @@ struct FakeCuda {
   std::map<std::string, std::vector<std::size_t>> kernels;  ///< in every image: name to parameter sizes
   std::map<std::string, std::vector<std::byte>> variables;  ///< in every image
   std::map<std::string, int> failures;                      ///< call to the CUresult that it gives
+  std::map<std::string, int> failures_left;                 ///< how often it fails; for ever when it is not here
   std::set<std::string> missing;                            ///< functions that it does not have
   std::string jit_log;                                      ///< what loading PTX says when it fails
   bool hidden_capture = false;                              ///< a non-blocking stream is being captured, in global mode

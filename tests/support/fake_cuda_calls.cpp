@@ -35,7 +35,16 @@ int enter(const char* call) {
   }
   ++g_driver.fake.calls[call];
   auto failure = g_driver.fake.failures.find(call);
-  return failure == g_driver.fake.failures.end() ? k_cuda_success : failure->second;
+  if (failure == g_driver.fake.failures.end()) {
+    return k_cuda_success;
+  }
+  int result = failure->second;
+  if (auto left = g_driver.fake.failures_left.find(call);
+      left != g_driver.fake.failures_left.end() && --left->second == 0) {
+    g_driver.fake.failures_left.erase(left);
+    g_driver.fake.failures.erase(failure);
+  }
+  return result;
 }
 
 /// For calls that a capture in global mode forbids unless the thread's mode is relaxed.
@@ -126,10 +135,12 @@ int init(unsigned) {
 
 int get_error_name(int result, const char** name) {
   static const std::map<int, const char*> names{
-      {1, "CUDA_ERROR_INVALID_VALUE"},   {2, "CUDA_ERROR_OUT_OF_MEMORY"},           {3, "CUDA_ERROR_NOT_INITIALIZED"},
-      {34, "CUDA_ERROR_STUB_LIBRARY"},   {46, "CUDA_ERROR_DEVICE_UNAVAILABLE"},     {100, "CUDA_ERROR_NO_DEVICE"},
-      {200, "CUDA_ERROR_INVALID_IMAGE"}, {218, "CUDA_ERROR_INVALID_PTX"},           {400, "CUDA_ERROR_INVALID_HANDLE"},
-      {500, "CUDA_ERROR_NOT_FOUND"},     {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"}};
+      {1, "CUDA_ERROR_INVALID_VALUE"},       {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {3, "CUDA_ERROR_NOT_INITIALIZED"},     {34, "CUDA_ERROR_STUB_LIBRARY"},
+      {46, "CUDA_ERROR_DEVICE_UNAVAILABLE"}, {100, "CUDA_ERROR_NO_DEVICE"},
+      {200, "CUDA_ERROR_INVALID_IMAGE"},     {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+      {218, "CUDA_ERROR_INVALID_PTX"},       {400, "CUDA_ERROR_INVALID_HANDLE"},
+      {500, "CUDA_ERROR_NOT_FOUND"},         {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"}};
   auto found = names.find(result);
   if (found == names.end()) {
     return k_cuda_invalid_value;

@@ -162,7 +162,7 @@ TEST_F(LayeredStoreTest, TheInstalledCompilersRowIsTaken) {
   ASSERT_TRUE(store.put(now));
   EXPECT_EQ(get(store, now)->artifact.compiler, k_compiler);
   EXPECT_EQ(store.get(now.key, now.spec, none_installed)->artifact.compiler, old.compiler) << "the newest";
-  store.drop(now.key, k_compiler);
+  store.drop(now);
   EXPECT_FALSE(get(store, now));
   EXPECT_TRUE(store.contains(now.key));
 }
@@ -259,6 +259,9 @@ TEST_F(LayeredStoreTest, RemembersACompilerByItsStamp) {
   LibraryStamp stamp{"/usr/lib/libnvrtc.so", 1, 2, 3, 4};
   LayeredStore store(options());
   EXPECT_FALSE(store.remembered_compiler(stamp));
+  store.remember_compiler(stamp, k_compiler);
+  EXPECT_FALSE(std::filesystem::exists(*options().cache_dir)) << "no cache is made for that alone";
+  ASSERT_TRUE(store.put(sample_artifact(0)));
   store.remember_compiler(stamp, k_compiler);
   EXPECT_EQ(store.remembered_compiler(stamp), k_compiler);
   LibraryStamp touched = stamp;
