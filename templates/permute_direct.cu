@@ -17,11 +17,35 @@
 // kiln: entry permute
 #include "kiln/direct.cuh"
 #include "kiln/index_table.cuh"
+#include "kiln/literal_table.cuh"
 #include "kiln/values.h"
+
+namespace {
+
+// Ten rows of 36 took 1.07 us in a graph on an H200 with selects, 1.20 with loads, a copy of them 1.04. The tree grows
+// with the table.
+constexpr bool k_short_table = kiln::index_bits == 8 && kiln::blocks_out <= 64;
+
+template <unsigned Number>
+struct Literal {
+  static constexpr unsigned value = static_cast<unsigned>(kiln::table[Number / 2] >> (Number % 2 * 32));
+};
+
+struct Index {
+  template <typename Offset>
+  __device__ __forceinline__ unsigned operator()(Offset j) const {
+    if constexpr (k_short_table) {
+      return kiln::select_entry<Literal, kiln::blocks_out>(static_cast<unsigned>(j));
+    } else {
+      return kiln::table_entry<kiln::index_bits>(kiln::table, j);
+    }
+  }
+};
+
+}  // namespace
 
 __global__ void __launch_bounds__(kiln::threads)
     permute(void* __restrict__ y, const void* __restrict__ x, unsigned long long rows) {
-  kiln::permute_directly<kiln::unit, kiln::element, kiln::offset, kiln::blocks_out, kiln::blocks_in,
-                         kiln::units_per_block>(
-      y, x, rows, [](kiln::offset j) { return kiln::table_entry<kiln::index_bits>(kiln::table, j); });
+  kiln::permute_directly<kiln::unit, kiln::element, kiln::offset, kiln::threads, kiln::blocks_out, kiln::blocks_in,
+                         kiln::units_per_block>(y, x, rows, Index());
 }

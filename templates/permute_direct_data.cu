@@ -19,9 +19,19 @@ extern "C" {
 __device__ unsigned int kiln_table[kiln::blocks_out];
 }
 
+namespace {
+
+struct Index {
+  template <typename Offset>
+  __device__ __forceinline__ unsigned operator()(Offset j) const {
+    return kiln::load_constant<unsigned int>(kiln_table + j);
+  }
+};
+
+}  // namespace
+
 __global__ void __launch_bounds__(kiln::threads)
     permute(void* __restrict__ y, const void* __restrict__ x, unsigned long long rows) {
-  kiln::permute_directly<kiln::unit, kiln::element, kiln::offset, kiln::blocks_out, kiln::blocks_in,
-                         kiln::units_per_block>(
-      y, x, rows, [](kiln::offset j) { return kiln::load_constant<unsigned int>(kiln_table + j); });
+  kiln::permute_directly<kiln::unit, kiln::element, kiln::offset, kiln::threads, kiln::blocks_out, kiln::blocks_in,
+                         kiln::units_per_block>(y, x, rows, Index());
 }

@@ -176,18 +176,6 @@ Staged shape_of(Lanes lanes, const BlockMap& blocks, std::uint64_t limit) noexce
 
 }  // namespace
 
-std::optional<Staged> choose_small_staged(const BlockMap& blocks, std::uint64_t rows, std::uint64_t limit) {
-  constexpr std::uint64_t k_threads = 128;
-  Lanes lane{1, whole_rows(blocks)};
-  const std::uint64_t vectors = out_vectors(lane, blocks);
-  if (lane.period_rows > rows || vectors > k_threads || in_vectors(lane, blocks) > 4 * k_threads ||
-      !fits(lane, blocks, limit)) {
-    return std::nullopt;
-  }
-  lane.periods = periods_for(lane, k_threads, k_threads, blocks, limit);
-  return tile_of(lane, threads_for(lane, k_threads, blocks), blocks);
-}
-
 std::optional<Staged> choose_staged(const BlockMap& blocks, std::uint64_t limit) {
   std::optional<Lanes> lanes = choose_lanes(blocks, limit);
   if (!lanes) {

@@ -26,10 +26,6 @@ struct Staged {
 /// Nothing when no row fits, or when its table would have too many literals. Pure.
 std::optional<Staged> choose_staged(const BlockMap& blocks, std::uint64_t shared_limit);
 
-/// The same for launches of a few rows, which a block moves one vector a thread. Nothing when rows are too long or too
-/// few for that.
-std::optional<Staged> choose_small_staged(const BlockMap& blocks, std::uint64_t rows, std::uint64_t shared_limit);
-
 /// Of one block, in bytes.
 unsigned shared_bytes(const Staged& staged, const BlockMap& blocks) noexcept;
 

@@ -58,11 +58,6 @@ Choice choose(const BlockMap& blocks, std::uint64_t typical_rows, const Target& 
   unsigned limit = shared_bytes_limit(target.capability());
   bool few_read = blocks.map.size() <= blocks.map.source_size() * block_bytes / (2 * k_sector_bytes);
   if (typical_rows != 0 && typical_rows <= k_small_launch_units / blocks.row_out_units()) {
-    std::optional<Staged> small = choose_small_staged(blocks, typical_rows, limit);
-    if (small && !few_read && block_bytes < 2 * k_sector_bytes) {
-      return {*small, "staged: launches of about " + text_of(typical_rows) +
-                          " rows move few vectors, one a thread, each permuted in shared memory"};
-    }
     return direct(blocks, "launches of about " + text_of(typical_rows) + " rows move " +
                               text_of(typical_rows * blocks.row_out_units()) +
                               " units, too few to make up for the latency of staging");

@@ -5,19 +5,55 @@
 
 namespace kiln {
 
+/// Moves unit `to` of y, which is unit `in_row` of a row; the input's row begins with block `first`. Place and Offset
+/// are unsigned types that hold every place and every offset in a row.
+template <typename Unit, typename Element, bool Aligned, unsigned long long Units, typename Place, typename Offset,
+          typename Index>
+__device__ __forceinline__ void permute_unit(void* y, const void* x, Place to, Place first, Offset in_row,
+                                             Index index) {
+  const Place from = (first + index(in_row / static_cast<Offset>(Units))) * static_cast<Place>(Units) +
+                     in_row % static_cast<Offset>(Units);
+  unsigned char* destination = static_cast<unsigned char*>(y) + static_cast<unsigned long long>(to) * sizeof(Unit);
+  const unsigned char* source =
+      static_cast<const unsigned char*>(x) + static_cast<unsigned long long>(from) * sizeof(Unit);
+  if constexpr (Aligned) {
+    store_streaming(destination, load_constant<Unit>(source));
+  } else {
+#pragma unroll
+    for (unsigned part = 0; part < sizeof(Unit); part += sizeof(Element)) {
+      store(destination + part, load_constant<Element>(source + part));
+    }
+  }
+}
+
 /// y[o, j, i] = x[o, index(j), i]: rows of `Out` blocks from rows of `In` blocks, a block of `Units` units of type
-/// Unit. Pointers are aligned to Element at least. Offset counts the units of one output row and a block of threads.
-template <typename Unit, typename Element, typename Offset, unsigned long long Out, unsigned long long In,
-          unsigned long long Units, typename Index>
+/// Unit, by blocks of `Threads` threads. Pointers are aligned to Element at least. Offset counts the units of one
+/// output row and a block of threads.
+template <typename Unit, typename Element, typename Offset, unsigned Threads, unsigned long long Out,
+          unsigned long long In, unsigned long long Units, typename Index>
 __device__ __forceinline__ void permute_directly(void* y, const void* x, unsigned long long rows, Index index) {
   constexpr unsigned long long k_row = Out * Units;
-  unsigned char* destination = static_cast<unsigned char*>(y);
-  const unsigned char* source = static_cast<const unsigned char*>(x);
-  const bool aligned = is_aligned(y, sizeof(Unit)) && is_aligned(x, sizeof(Unit));
+  constexpr unsigned long long k_few_rows = (0xFFFFFFFFull - Threads) / ((Out > In ? Out : In) * Units);
+  const bool aligned = sizeof(Unit) == sizeof(Element) || (is_aligned(y, sizeof(Unit)) && is_aligned(x, sizeof(Unit)));
+  if constexpr (k_few_rows > 0) {
+    // Where 32 bits do and there is a thread for every unit, as nearly always, nothing comes before the index.
+    if (rows <= k_few_rows && aligned) {
+      const unsigned units = static_cast<unsigned>(rows) * static_cast<unsigned>(k_row);
+      if (gridDim.y == 1 && gridDim.x == (units + Threads - 1) / Threads) {
+        const unsigned to = blockIdx.x * Threads + threadIdx.x;
+        if (to < units) {
+          const unsigned row = to / static_cast<unsigned>(k_row);
+          permute_unit<Unit, Element, true, Units>(y, x, to, row * static_cast<unsigned>(In),
+                                                   to - row * static_cast<unsigned>(k_row), index);
+        }
+        return;
+      }
+    }
+  }
   const unsigned long long total = rows * k_row;
   const unsigned long long blocks = static_cast<unsigned long long>(gridDim.x) * gridDim.y;
   unsigned long long block = blockIdx.x + static_cast<unsigned long long>(gridDim.x) * blockIdx.y;
-  for (unsigned long long base = block * blockDim.x; base < total; base += blocks * blockDim.x) {
+  for (unsigned long long base = block * Threads; base < total; base += blocks * Threads) {
     // The block's first unit is found in 64 bits, once for all of its threads; the rest fits in Offset.
     const unsigned long long first_row = base / k_row;
     const Offset unit = static_cast<Offset>(base - first_row * k_row) + threadIdx.x;
@@ -27,16 +63,11 @@ __device__ __forceinline__ void permute_directly(void* y, const void* x, unsigne
     if (to >= total) {
       return;
     }
-    const Offset j = in_row / static_cast<Offset>(Units);
-    const Offset i = in_row % static_cast<Offset>(Units);
-    const unsigned long long from = ((first_row + row) * In + index(j)) * Units + i;
+    const unsigned long long first = (first_row + row) * In;
     if (aligned) {
-      store_streaming(destination + to * sizeof(Unit), load_constant<Unit>(source + from * sizeof(Unit)));
+      permute_unit<Unit, Element, true, Units>(y, x, to, first, in_row, index);
     } else {
-#pragma unroll
-      for (unsigned part = 0; part < sizeof(Unit); part += sizeof(Element)) {
-        store(destination + to * sizeof(Unit) + part, load_constant<Element>(source + from * sizeof(Unit) + part));
-      }
+      permute_unit<Unit, Element, false, Units>(y, x, to, first, in_row, index);
     }
   }
 }

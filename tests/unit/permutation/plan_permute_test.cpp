@@ -31,7 +31,7 @@ IndexMap transpose(std::uint64_t side) {
 const Target k_target = Target::cubin(90);
 
 TEST(PlanPermute, BakesAStagedMap) {
-  PermuteRequest request = plan_permute(make({1, 2, 0}, 3), {.element_bytes = 8, .typical_rows = 2}, k_target);
+  PermuteRequest request = plan_permute(make({1, 2, 0}, 3), {.element_bytes = 8}, k_target);
   EXPECT_EQ(request.strategy, "staged");
   EXPECT_EQ(request.tmpl.name(), "permute_staged.cu");
   Values expected{{"unit", TypeName{"uint2"}},
@@ -39,7 +39,7 @@ TEST(PlanPermute, BakesAStagedMap) {
                   {"row_out", 3U},
                   {"row_in", 3U},
                   {"lanes", 1U},
-                  {"rows_per_tile", 84U},
+                  {"rows_per_tile", 168U},
                   {"period_rows", 2U},
                   {"threads", 126U},
                   {"resident_threads", 2048U},
@@ -128,7 +128,7 @@ TEST(PlanPermute, TypicalRowsChangeTheChoiceOnly) {
     return plan_permute(reversal(36), {.typical_rows = rows}, k_target).strategy;
   };
   EXPECT_EQ(strategy_for(0), "staged");
-  EXPECT_EQ(strategy_for(10), "staged");
+  EXPECT_EQ(strategy_for(10), "direct");
   EXPECT_EQ(strategy_for(1'000'000), "staged");
 }
 
