@@ -52,7 +52,7 @@ __device__ __forceinline__ Tile tile_of(unsigned char* y, const unsigned char* x
   tile.x = x + first * k_row_in;
   tile.rows = left < rows_per_tile ? static_cast<unsigned>(left) : rows_per_tile;
   tile.before = first == 0 ? 0 : -static_cast<int>(k_row_in < 16 ? k_row_in : 16);
-  tile.behind = static_cast<int>(left < k_behind / k_row_in ? static_cast<unsigned>(left) * k_row_in : k_behind);
+  tile.behind = static_cast<int>(left <= k_behind / k_row_in ? static_cast<unsigned>(left) * k_row_in : k_behind);
   return tile;
 }
 
