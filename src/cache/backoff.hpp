@@ -15,6 +15,9 @@ class Backoff {
 
   bool over(Clock::time_point now) const noexcept { return now >= until_; }
 
+  /// It was held for too long, and not had since.
+  bool failing() const noexcept { return next_ != k_first; }
+
   /// It was held for too long. Gives how long it is left alone from `now` on.
   std::chrono::milliseconds extend(Clock::time_point now) noexcept {
     const auto wait = next_;

@@ -6,7 +6,8 @@
 #include <array>
 #include <system_error>
 
-#include "cache/read_only_vfs.hpp"
+#include "cache/vfs.hpp"
+#include "cache/wait_budget.hpp"
 
 namespace kiln::cache {
 
@@ -143,7 +144,7 @@ std::string uri_of(const std::filesystem::path& file, std::string_view parameter
 struct Opening {
   int flags;
   std::string_view parameters;
-  const char* vfs = nullptr;  ///< the default one
+  FileUse use = FileUse::read_write;
 };
 
 Opening opening_of(Database::Access access) {
@@ -154,7 +155,7 @@ Opening opening_of(Database::Access access) {
     case Database::Access::read_write:
       return {SQLITE_OPEN_READWRITE, ""};
     case Database::Access::read_only:
-      return {SQLITE_OPEN_READONLY, "?readonly_shm=1", read_only_vfs()};
+      return {SQLITE_OPEN_READONLY, "?readonly_shm=1", FileUse::read_only};
     case Database::Access::immutable:
       return {SQLITE_OPEN_READONLY, "?immutable=1"};
   }
@@ -218,6 +219,7 @@ Statement& Statement::bind(int parameter, std::span<const std::byte> bytes) {
 }
 
 bool Statement::step() {
+  const WaitBudget budget(wait_);
   int code = sqlite3_step(handle_.get());
   if (code == SQLITE_ROW) {
     return true;
@@ -257,9 +259,9 @@ std::span<const std::byte> Statement::bytes(int column) const {
 Database Database::open(const std::filesystem::path& file, Access access, std::chrono::milliseconds busy_wait) {
   Opening opening = opening_of(access);
   support::UniqueHandle<DatabaseTraits> handle;
-  int code =
-      sqlite3_open_v2(uri_of(file, opening.parameters).c_str(), handle.out(),
-                      opening.flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, opening.vfs);
+  int code = sqlite3_open_v2(uri_of(file, opening.parameters).c_str(), handle.out(),
+                             opening.flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                             vfs_for(opening.use));
   check(handle.get(), code);
   harden(handle.get(), access);
   Database database(std::move(handle));
@@ -269,14 +271,16 @@ Database Database::open(const std::filesystem::path& file, Access access, std::c
 }
 
 void Database::execute(const char* sql) {
+  const WaitBudget budget(wait_);
   check(handle_.get(), sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr));
 }
 
 Statement Database::prepare(std::string_view sql) {
+  const WaitBudget budget(wait_);  // the first statement reads the schema
   support::UniqueHandle<StatementTraits> handle;
   check(handle_.get(),
         sqlite3_prepare_v3(handle_.get(), sql.data(), static_cast<int>(sql.size()), 0, handle.out(), nullptr));
-  return Statement(std::move(handle));
+  return Statement(std::move(handle), wait_);
 }
 
 Loan Database::use(const char* sql) {
@@ -285,6 +289,7 @@ Loan Database::use(const char* sql) {
     prepared_.push_back({sql, std::make_unique<Statement>(prepare(sql))});
     found = std::prev(prepared_.end());
   }
+  found->statement->wait_ = wait_;
   return Loan(*found->statement);
 }
 
@@ -311,7 +316,8 @@ void Database::read_file(std::span<std::byte> bytes) {
 }
 
 void Database::set_busy_wait(std::chrono::milliseconds wait) noexcept {
-  sqlite3_busy_timeout(handle_.get(), static_cast<int>(std::clamp<std::int64_t>(wait.count(), 0, 1 << 30)));
+  wait_ = std::chrono::milliseconds(std::clamp<std::int64_t>(wait.count(), 0, 1 << 30));
+  sqlite3_busy_timeout(handle_.get(), static_cast<int>(wait_.count()));
 }
 
 void Database::leave_log() noexcept { sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }

@@ -58,14 +58,15 @@ struct StatementTraits {
 /// bytes must outlive the steps.
 class Statement {
  public:
-  explicit Statement(support::UniqueHandle<StatementTraits> handle) noexcept : handle_(std::move(handle)) {}
+  Statement(support::UniqueHandle<StatementTraits> handle, std::chrono::milliseconds wait) noexcept
+      : handle_(std::move(handle)), wait_(wait) {}
 
   Statement& bind(int parameter, std::int64_t value);
   Statement& bind(int parameter, double value);
   Statement& bind(int parameter, std::string_view text);
   Statement& bind(int parameter, std::span<const std::byte> bytes);
 
-  /// True: there is a row. Throws SqliteError.
+  /// True: there is a row. Waits for others as long as its connection does. Throws SqliteError.
   bool step();
   /// For a statement that gives no rows.
   void run();
@@ -78,9 +79,11 @@ class Statement {
   std::span<const std::byte> bytes(int column) const;
 
  private:
+  friend class Database;
   void check(int code) const;
 
   support::UniqueHandle<StatementTraits> handle_;
+  std::chrono::milliseconds wait_;
 };
 
 /// A statement lent by its database; reset when the loan ends, however it ends.
@@ -115,7 +118,8 @@ class Database {
     build,       ///< as `create`, for a file that nobody else knows of: no hardening that stops VACUUM INTO
   };
 
-  /// Throws SqliteError. Also for `create`, the file is touched at the first statement only.
+  /// No call sleeps for longer than `busy_wait` in all, whatever is in the way, and for no longer than the thread's
+  /// WaitBudget has left. Throws SqliteError. Also for `create`, the file is touched at the first statement only.
   static Database open(const std::filesystem::path& file, Access access, std::chrono::milliseconds busy_wait);
 
   /// Runs one or more statements that give nothing.
@@ -152,6 +156,7 @@ class Database {
   // Order matters: statements end before their connection.
   support::UniqueHandle<DatabaseTraits> handle_;
   std::vector<Prepared> prepared_;
+  std::chrono::milliseconds wait_{0};
 };
 
 /// One transaction for writing; undone unless committed.

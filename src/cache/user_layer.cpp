@@ -4,6 +4,7 @@
 
 #include "cache/eviction.hpp"
 #include "cache/layered_store.hpp"
+#include "cache/wait_budget.hpp"
 #include "kiln/error.hpp"
 
 namespace kiln::cache {
@@ -57,6 +58,7 @@ void UserLayer::write_touched_on_close() {
 /// After a failure that opening the database again can cure, it is tried once more.
 template <typename Use>
 bool UserLayer::attempt(Need need, Use use) {
+  const WaitBudget budget(patience(need));
   try {
     for (int tries = 0; tries < 3; ++tries) {
       Store* store = nullptr;

@@ -74,6 +74,7 @@ class UserLayer final : public Layer {
   bool recover(const SqliteError& error, Need need, bool was_open);
   void held(const SqliteError& error, Need need, bool was_open);
   void succeeded(Need need) noexcept;
+  std::chrono::milliseconds patience(Need need) const noexcept;
   void set_aside(const std::string& why);
   void close() noexcept;
   bool was_replaced() const noexcept;

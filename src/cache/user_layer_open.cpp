@@ -65,12 +65,18 @@ void UserLayer::held(const SqliteError& error, Need need, bool was_open) {
   const auto now = Backoff::Clock::now();
   if (was_open && writes(need)) {
     write_backoff_.extend(now);
-    health_.note_once(
-        "cache " + file_.string() + ": " + error.what() + " for " + std::to_string(busy_wait_.count()) + " ms",
-        "; what is compiled meanwhile may not be kept");
+    health_.note_once("cache " + file_.string() + ": not written within " + std::to_string(busy_wait_.count()) +
+                          " ms: " + error.what(),
+                      "; what is compiled meanwhile may not be kept");
   } else {
     degrade(error.what(), read_backoff_.extend(now));
   }
+}
+
+/// `busy_wait` for all that an operation does. Whoever waited that long in vain only looks whether it is over.
+std::chrono::milliseconds UserLayer::patience(Need need) const noexcept {
+  const bool failing = read_backoff_.failing() || (writes(need) && write_backoff_.failing());
+  return failing ? std::min(busy_wait_, Backoff::k_first) : busy_wait_;
 }
 
 void UserLayer::succeeded(Need need) noexcept {

@@ -68,43 +68,6 @@ class RecoveryTest : public ::testing::Test {
   Messages messages_;
 };
 
-TEST_F(RecoveryTest, AnyFlippedByteIsFoundOrDoesNotMatter) {
-  make(2);
-  std::string sound = read_file(database());
-  ASSERT_GT(sound.size(), 20000U);
-  std::size_t step = 1;
-  int misses = 0;
-  for (std::size_t at = 0; at < sound.size(); at += step) {
-    step = at < 128 ? 1 : 41;  // a prime: each kind of place in a page is met
-    std::string spoiled = sound;
-    spoiled[at] = static_cast<char>(spoiled[at] ^ 0x41);
-    restore(spoiled);
-    Artifact artifact = sample_artifact(1);
-    {
-      LayeredStore store(options());
-      std::optional<Hit> hit = get(store, artifact);
-      ASSERT_TRUE(!hit || same(hit->artifact, artifact)) << "byte " << at;
-      misses += hit ? 0 : 1;
-      if (hit) {
-        continue;
-      }
-    }
-    expect_usable(1);
-    ASSERT_FALSE(HasFatalFailure()) << "byte " << at;
-  }
-  EXPECT_GT(misses, 100) << "the flips reached the row";
-}
-
-TEST_F(RecoveryTest, AnyTruncationIsFoundOrDoesNotMatter) {
-  make(2);
-  std::string sound = read_file(database());
-  for (std::size_t size = 0; size < sound.size(); size += 512) {
-    restore(sound.substr(0, size));
-    expect_usable(1);
-    ASSERT_FALSE(HasFatalFailure()) << "size " << size;
-  }
-}
-
 TEST_F(RecoveryTest, ADamagedRowIsDroppedAndCounted) {
   make(2);
   execute("UPDATE artifacts SET image = zeroblob(100) WHERE template = 'sample1.cu'");
@@ -295,6 +258,22 @@ TEST_F(RecoveryTest, ABusyDatabaseIsWrittenAgainAfterAMoment) {
   std::this_thread::sleep_for(Backoff::k_first + std::chrono::milliseconds(50));
   EXPECT_TRUE(store.put(sample_artifact(1)));
   EXPECT_TRUE(get(store, sample_artifact(1)));
+}
+
+TEST_F(RecoveryTest, WhoWaitedInVainWaitsLittleTheNextTime) {
+  make(1);
+  Database other = Database::open(database(), Database::Access::read_write, std::chrono::milliseconds(0));
+  ServiceOptions patient = options();
+  patient.busy_wait = std::chrono::milliseconds(1500);
+  LayeredStore store(patient);
+  other.execute("BEGIN IMMEDIATE");
+  EXPECT_FALSE(store.put(sample_artifact(1)));
+  std::this_thread::sleep_for(Backoff::k_first + std::chrono::milliseconds(10));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(store.put(sample_artifact(1)));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1000));
+  other.execute("COMMIT");
+  EXPECT_EQ(messages_.count_with("not written within 1500 ms"), 1U);
 }
 
 TEST_F(RecoveryTest, ClearSaysThatTheDatabaseIsBusy) {
