@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <iterator>
 #include <mutex>
+#include <thread>
+#include <utility>
 #include <vector>
+
+#include "cache/fork_guard.hpp"
+#include "cache/sqlite_gate.hpp"
 
 namespace kiln::cache {
 
@@ -14,13 +19,25 @@ struct KeptSnapshot {
   std::unique_ptr<Store> store;
 };
 
-/// The files this process holds locks on, one entry a connection, and the snapshots that may not be closed yet.
+/// A connection that takes locks.
+struct Locked {
+  FileIdentity file;
+  Connection* connection;
+  std::thread::id thread;
+  bool is_inherited = false;  ///< by this process from its parent
+  bool is_own = false;        ///< and of the thread that forked
+};
+
+/// What this process holds locks on, and the snapshots that may not be closed yet.
 struct Account {
   std::mutex mutex;
-  std::vector<FileIdentity> locked;
+  std::vector<Locked> locked;
   std::vector<KeptSnapshot> kept;
+  std::vector<FileIdentity> tainted;  ///< in use when this process was forked, and not given up: never to be locked
 
-  bool is_locked(const FileIdentity& file) const { return std::ranges::find(locked, file) != locked.end(); }
+  bool is_locked(const FileIdentity& file) const {
+    return std::ranges::any_of(locked, [&](const Locked& one) { return !one.is_inherited && one.file == file; });
+  }
 };
 
 // Locks belong to the process, and so does the account of them. Never destroyed: a service may live until the very end.
@@ -29,18 +46,33 @@ Account& account() {
   return *all;
 }
 
-void enter(const FileIdentity& file) {
-  std::lock_guard lock(account().mutex);
-  account().locked.push_back(file);
+/// SQLite keeps account of locks too, in memory that a child inherits: it believes in locks that only the parent has,
+/// as long as the connections are open.
+void give_up_inherited() {
+  std::erase_if(account().locked, [](const Locked& theirs) {
+    if (theirs.is_inherited && (theirs.is_own || !theirs.connection->abandon())) {
+      account().tainted.push_back(theirs.file);
+    }
+    return theirs.is_inherited;
+  });
 }
 
-void leave(const FileIdentity& file) noexcept {
+/// Throws SqliteError when this child must not lock the file.
+void enter(Connection& connection) {
   std::lock_guard lock(account().mutex);
-  auto& locked = account().locked;
-  auto found = std::ranges::find(locked, file);
-  if (found != locked.end()) {
-    locked.erase(found);
+  give_up_inherited();
+  if (std::ranges::find(account().tainted, connection.identity()) != account().tainted.end()) {
+    throw SqliteError(SqliteFault::input_output, 0,
+                      "was being written or listed when this process was forked, and is left out here: fork at another "
+                      "time, or start the child with exec");
   }
+  account().locked.push_back({connection.identity(), &connection, std::this_thread::get_id()});
+}
+
+void leave(const Connection& connection) noexcept {
+  std::lock_guard lock(account().mutex);
+  std::erase_if(account().locked, [&](const Locked& one) { return one.connection == &connection; });
+  const FileIdentity& file = connection.identity();
   if (!account().is_locked(file)) {
     std::erase_if(account().kept, [&file](const KeptSnapshot& snapshot) { return snapshot.file == file; });
   }
@@ -82,8 +114,9 @@ std::unique_ptr<Connection> Connection::snapshot(const std::filesystem::path& fi
 
 Connection::Connection(std::filesystem::path file, bool is_snapshot)
     : file_(std::move(file)), identity_(identity_of(file_).value_or(FileIdentity{})), is_snapshot_(is_snapshot) {
+  watch_forks();
   if (!is_snapshot_) {
-    enter(identity_);
+    enter(*this);
   }
 }
 
@@ -94,10 +127,15 @@ Connection::~Connection() {
     if (store_ != nullptr && is_noted_ && !is_current()) {
       store_->database().leave_log();
     }
-    store_.reset();
-    leave(identity_);
+    {
+      SqlitePassage passage;  // a fork finds it open or closed
+      store_.reset();
+    }
+    leave(*this);
   }
 }
+
+bool Connection::abandon() noexcept { return store_ == nullptr || store_->database().abandon(); }
 
 void Connection::note_companions() noexcept try {
   for (std::size_t i = 0; i < k_companions.size(); ++i) {
@@ -125,6 +163,22 @@ bool Connection::is_current() const noexcept try {
 bool Connection::is_cut_off() const noexcept {
   std::optional<FileState> now = state_of(file_);
   return is_noted_ && now && now->identity == identity_ && now->size < k_smallest_page;
+}
+
+void hold_connections() noexcept {
+  account().mutex.lock();
+  shut_sqlite_gate();
+}
+
+void release_connections(bool in_child) noexcept {
+  if (in_child) {
+    for (Locked& one : account().locked) {
+      one.is_own = one.thread == std::this_thread::get_id();
+      one.is_inherited = true;
+    }
+  }
+  open_sqlite_gate(in_child);
+  account().mutex.unlock();
 }
 
 }  // namespace kiln::cache

@@ -38,6 +38,12 @@ class Connection {
   /// The database was emptied under the connection.
   bool is_cut_off() const noexcept;
 
+  /// Its owner closes it before any fork, with a ForkGuard. All others are given up in the child.
+  void keep_from_forks() noexcept { store_->database().keep_from_forks(); }
+
+  /// In the child of a fork that does not have the thread that opened it. False when it cannot be given up.
+  bool abandon() noexcept;
+
   Store& store() noexcept { return *store_; }
   bool is_snapshot() const noexcept { return is_snapshot_; }
   const FileIdentity& identity() const noexcept { return identity_; }
@@ -50,5 +56,11 @@ class Connection {
   std::array<std::optional<FileIdentity>, 2> companions_;  ///< the log and its shared memory
   std::unique_ptr<Store> store_;
 };
+
+/// Before a fork, when the ForkGuards have closed what is theirs: waits until no thread is inside SQLite, and keeps all
+/// out.
+void hold_connections() noexcept;
+/// After it. In the child, the connections of threads that it does not have are given up when it opens its first.
+void release_connections(bool in_child) noexcept;
 
 }  // namespace kiln::cache

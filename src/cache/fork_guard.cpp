@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "cache/connection.hpp"
+
 namespace kiln::cache {
 
 namespace {
@@ -28,25 +30,27 @@ void before_fork() {
   for (const ForkGuard* guard : guards().all) {
     guard->before();
   }
+  hold_connections();
 }
 
-void after_fork() {
+void after_fork(bool in_child) {
+  release_connections(in_child);
   for (const ForkGuard* guard : guards().all) {
     guard->after();
   }
   guards().mutex.unlock();
 }
 
-void register_handlers() {
-  static std::once_flag once;
-  std::call_once(once, [] { pthread_atfork(before_fork, after_fork, after_fork); });
-}
-
 }  // namespace
+
+void watch_forks() noexcept {
+  static std::once_flag once;
+  std::call_once(once, [] { pthread_atfork(before_fork, [] { after_fork(false); }, [] { after_fork(true); }); });
+}
 
 ForkGuard::ForkGuard(std::function<void()> before, std::function<void()> after)
     : before_(std::move(before)), after_(std::move(after)) {
-  register_handlers();
+  watch_forks();
   std::lock_guard lock(guards().mutex);
   guards().all.push_back(this);
 }

@@ -4,11 +4,14 @@
 
 namespace kiln::cache {
 
+/// Registers the handlers of the process, once.
+void watch_forks() noexcept;
+
 /// Brings something that must not be carried into a child process over a `fork`: `before` is called in the parent
 /// before, `after` in both processes afterwards. A SQLite connection in particular must not: the child would believe in
 /// locks that only the parent has. `before` takes the owner's lock and closes, `after` releases the lock.
 ///
-/// Thread-safe. The handlers of the process are registered with the first guard, not earlier.
+/// Thread-safe.
 class ForkGuard {
  public:
   ForkGuard(std::function<void()> before, std::function<void()> after);

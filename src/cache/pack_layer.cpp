@@ -50,6 +50,7 @@ Store* PackLayer::open() {
   if (connection_ == nullptr) {
     OpenPack pack = open_pack(file_);
     connection_ = std::move(pack.connection);
+    connection_->keep_from_forks();
     policy_ = pack.policy;
     health_.recovered();
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <system_error>
 
+#include "cache/sqlite_gate.hpp"
 #include "cache/vfs.hpp"
 #include "cache/wait_budget.hpp"
 
@@ -189,23 +190,32 @@ sqlite3_file* file_of(sqlite3* database) {
 
 }  // namespace
 
-void DatabaseTraits::close(Type database) noexcept { sqlite3_close_v2(database); }
+void DatabaseTraits::close(Type database) noexcept {
+  SqlitePassage passage;
+  sqlite3_close_v2(database);
+}
 
-void StatementTraits::close(Type statement) noexcept { sqlite3_finalize(statement); }
+void StatementTraits::close(Type statement) noexcept {
+  SqlitePassage passage;
+  sqlite3_finalize(statement);
+}
 
 void Statement::check(int code) const { cache::check(sqlite3_db_handle(handle_.get()), code); }
 
 Statement& Statement::bind(int parameter, std::int64_t value) {
+  SqlitePassage passage(gated_);
   check(sqlite3_bind_int64(handle_.get(), parameter, value));
   return *this;
 }
 
 Statement& Statement::bind(int parameter, double value) {
+  SqlitePassage passage(gated_);
   check(sqlite3_bind_double(handle_.get(), parameter, value));
   return *this;
 }
 
 Statement& Statement::bind(int parameter, std::string_view text) {
+  SqlitePassage passage(gated_);
   // Never NULL: an empty view may have no address.
   const char* data = text.empty() ? "" : text.data();
   check(sqlite3_bind_text64(handle_.get(), parameter, data, text.size(), SQLITE_STATIC, SQLITE_UTF8));
@@ -213,12 +223,14 @@ Statement& Statement::bind(int parameter, std::string_view text) {
 }
 
 Statement& Statement::bind(int parameter, std::span<const std::byte> bytes) {
+  SqlitePassage passage(gated_);
   const void* data = bytes.empty() ? static_cast<const void*>("") : bytes.data();
   check(sqlite3_bind_blob64(handle_.get(), parameter, data, bytes.size(), SQLITE_STATIC));
   return *this;
 }
 
 bool Statement::step() {
+  SqlitePassage passage(gated_);
   const WaitBudget budget(wait_);
   int code = sqlite3_step(handle_.get());
   if (code == SQLITE_ROW) {
@@ -236,27 +248,37 @@ void Statement::run() {
 }
 
 void Statement::reset() noexcept {
+  SqlitePassage passage(gated_);
   sqlite3_reset(handle_.get());
   sqlite3_clear_bindings(handle_.get());
 }
 
-std::int64_t Statement::integer(int column) const noexcept { return sqlite3_column_int64(handle_.get(), column); }
+std::int64_t Statement::integer(int column) const noexcept {
+  SqlitePassage passage(gated_);
+  return sqlite3_column_int64(handle_.get(), column);
+}
 
-double Statement::real(int column) const noexcept { return sqlite3_column_double(handle_.get(), column); }
+double Statement::real(int column) const noexcept {
+  SqlitePassage passage(gated_);
+  return sqlite3_column_double(handle_.get(), column);
+}
 
 std::string_view Statement::text(int column) const {
+  SqlitePassage passage(gated_);
   const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(handle_.get(), column));
   auto size = static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column));
   return data == nullptr ? std::string_view() : std::string_view(data, size);
 }
 
 std::span<const std::byte> Statement::bytes(int column) const {
+  SqlitePassage passage(gated_);
   const auto* data = static_cast<const std::byte*>(sqlite3_column_blob(handle_.get(), column));
   auto size = static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column));
   return data == nullptr ? std::span<const std::byte>() : std::span(data, size);
 }
 
 Database Database::open(const std::filesystem::path& file, Access access, std::chrono::milliseconds busy_wait) {
+  SqlitePassage passage;
   Opening opening = opening_of(access);
   support::UniqueHandle<DatabaseTraits> handle;
   int code = sqlite3_open_v2(uri_of(file, opening.parameters).c_str(), handle.out(),
@@ -271,16 +293,18 @@ Database Database::open(const std::filesystem::path& file, Access access, std::c
 }
 
 void Database::execute(const char* sql) {
+  SqlitePassage passage(gated_);
   const WaitBudget budget(wait_);
   check(handle_.get(), sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr));
 }
 
 Statement Database::prepare(std::string_view sql) {
+  SqlitePassage passage(gated_);
   const WaitBudget budget(wait_);  // the first statement reads the schema
   support::UniqueHandle<StatementTraits> handle;
   check(handle_.get(),
         sqlite3_prepare_v3(handle_.get(), sql.data(), static_cast<int>(sql.size()), 0, handle.out(), nullptr));
-  return Statement(std::move(handle), wait_);
+  return Statement(std::move(handle), wait_, gated_);
 }
 
 Loan Database::use(const char* sql) {
@@ -304,6 +328,7 @@ std::string Database::text(const char* sql) {
 }
 
 std::uint64_t Database::file_bytes() {
+  SqlitePassage passage(gated_);
   sqlite3_int64 size = 0;
   sqlite3_file* file = file_of(handle_.get());
   check(nullptr, file->pMethods->xFileSize(file, &size));
@@ -311,6 +336,7 @@ std::uint64_t Database::file_bytes() {
 }
 
 void Database::read_file(std::span<std::byte> bytes) {
+  SqlitePassage passage(gated_);
   sqlite3_file* file = file_of(handle_.get());
   check(nullptr, file->pMethods->xRead(file, bytes.data(), static_cast<int>(bytes.size()), 0));
 }
@@ -321,6 +347,17 @@ void Database::set_busy_wait(std::chrono::milliseconds wait) noexcept {
 }
 
 void Database::leave_log() noexcept { sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
+
+bool Database::abandon() noexcept {
+  if (sqlite3_txn_state(handle_.get(), nullptr) == SQLITE_TXN_WRITE) {
+    return false;
+  }
+  while (sqlite3_stmt* statement = sqlite3_next_stmt(handle_.get(), nullptr)) {
+    sqlite3_finalize(statement);
+  }
+  leave_log();
+  return sqlite3_close(handle_.release()) == SQLITE_OK;
+}
 
 std::int64_t Database::changes() const noexcept { return sqlite3_changes(handle_.get()); }
 

@@ -58,8 +58,8 @@ struct StatementTraits {
 /// bytes must outlive the steps.
 class Statement {
  public:
-  Statement(support::UniqueHandle<StatementTraits> handle, std::chrono::milliseconds wait) noexcept
-      : handle_(std::move(handle)), wait_(wait) {}
+  Statement(support::UniqueHandle<StatementTraits> handle, std::chrono::milliseconds wait, bool gated) noexcept
+      : handle_(std::move(handle)), wait_(wait), gated_(gated) {}
 
   Statement& bind(int parameter, std::int64_t value);
   Statement& bind(int parameter, double value);
@@ -84,6 +84,7 @@ class Statement {
 
   support::UniqueHandle<StatementTraits> handle_;
   std::chrono::milliseconds wait_;
+  bool gated_;
 };
 
 /// A statement lent by its database; reset when the loan ends, however it ends.
@@ -122,6 +123,13 @@ class Database {
   /// WaitBudget has left. Throws SqliteError. Also for `create`, the file is touched at the first statement only.
   static Database open(const std::filesystem::path& file, Access access, std::chrono::milliseconds busy_wait);
 
+  /// Its owner keeps it away from forks: calls need not pass SQLite's gate (sqlite_gate.hpp). Before the first
+  /// statement.
+  void keep_from_forks() noexcept { gated_ = false; }
+  /// In the child of a fork, for a connection whose thread the child does not have: gives up what it holds. False when
+  /// it was writing: it has to stay as it is.
+  bool abandon() noexcept;
+
   /// Runs one or more statements that give nothing.
   void execute(const char* sql);
   /// The prepared statement of a constant, prepared once a connection. `sql` must be a constant: it is remembered by
@@ -157,6 +165,7 @@ class Database {
   support::UniqueHandle<DatabaseTraits> handle_;
   std::vector<Prepared> prepared_;
   std::chrono::milliseconds wait_{0};
+  bool gated_ = true;
 };
 
 /// One transaction for writing; undone unless committed.

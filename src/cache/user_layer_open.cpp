@@ -147,6 +147,7 @@ Store* UserLayer::open_trusted(const std::filesystem::path& file, Need need) {
 /// True when the main file alone can be looked into.
 bool UserLayer::open_snapshot(const std::filesystem::path& file) {
   connection_ = Connection::snapshot(file);
+  connection_->keep_from_forks();
   FileHeader header = header_of_file(connection_->store().database());
   if (header.kind == FileHeader::Kind::ours) {
     health_.recovered();
@@ -164,6 +165,7 @@ bool UserLayer::open_snapshot(const std::filesystem::path& file) {
 Store* UserLayer::open_read_only(const std::filesystem::path& file) {
   if (has_log(file) && state_of(beside(file, "-shm"))) {
     connection_ = Connection::locked(file, Database::Access::read_only, busy_wait_);
+    connection_->keep_from_forks();
     FileHeader header = header_of(connection_->store().database());
     if (header.kind != FileHeader::Kind::ours) {
       degrade(header.kind == FileHeader::Kind::empty ? "has no tables yet" : header.trouble);
@@ -195,6 +197,7 @@ void UserLayer::make_tables(Database& database) {
 
 Store* UserLayer::open_locked(const std::filesystem::path& file, Need need) {
   connection_ = Connection::locked(file, Database::Access::read_write, busy_wait_);
+  connection_->keep_from_forks();
   Database& database = connection_->store().database();
   FileHeader header = header_of(database);
   switch (header.kind) {

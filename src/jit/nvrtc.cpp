@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "jit/compiler_gate.hpp"
 #include "jit/compiler_output.hpp"
 #include "jit/cubin_info.hpp"
 #include "jit/entry_problem.hpp"
@@ -155,6 +156,7 @@ std::shared_ptr<const Nvrtc> Nvrtc::open(const NvrtcSearch& search) {
         "KILN_NVRTC; looked in" +
             places);
   }
+  CompilerPassage passage;  // the loader has locks too
   auto state = std::make_shared<State>();
   state->path = search.found->path.string();
   state->api = open_nvrtc(state->path);
@@ -216,6 +218,7 @@ Artifact Nvrtc::compile(const Source& source, const Target& target, const Compil
     options.push_back(argument.c_str());
   }
 
+  CompilerPassage passage;
   auto start = std::chrono::steady_clock::now();
   UniqueProgram owner = create(api, source);
   NvrtcApi::Program program = owner.get().program;
