@@ -14,6 +14,8 @@ struct LayerStats {
   std::uint64_t entries = 0;
   std::uint64_t bytes = 0;  ///< of the database file
   std::uint64_t hits = 0;   ///< by this service
+  double hit_us = 0.0;      ///< what one of them took on average, from look-up to verified artifact
+  double open_us = 0.0;     ///< what opening it took the last time; 0 when it was not opened
   bool degraded = false;    ///< left out after an error
   std::string trouble;      ///< the error, when degraded
   std::string journal;      ///< SQLite journal mode; empty when not open

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -21,7 +22,16 @@ struct LayerCounters {
   std::atomic<std::uint64_t> hits{0};
   std::atomic<std::uint64_t> corrupt_dropped{0};
   std::atomic<std::uint64_t> evicted{0};
-  std::atomic<std::uint64_t> degraded{0};  ///< how often it was left out
+  std::atomic<std::uint64_t> degraded{0};   ///< how often it was left out
+  std::atomic<std::uint64_t> open_ns{0};    ///< the last opening
+  std::atomic<std::uint64_t> opened_ns{0};  ///< all openings
+  std::atomic<std::uint64_t> hit_ns{0};     ///< all hits, openings left out
+};
+
+/// Since when, and what had gone into openings by then.
+struct Stopwatch {
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  std::uint64_t opened_ns = 0;
 };
 
 /// One database in the look-up order. Thread-safe; nothing throws because of the database's state unless it says so.
@@ -54,7 +64,15 @@ class Layer {
   virtual LayerStats stats() = 0;
   const LayerCounters& counters() const noexcept { return counters_; }
 
+  /// To measure what a hit costs: begin before the look-up, and tell when there was one.
+  Stopwatch start() const noexcept { return {.opened_ns = counters_.opened_ns}; }
+  void took(const Stopwatch& since) noexcept;
+
  protected:
+  /// It was opened, beginning at `begin`.
+  void opened(std::chrono::steady_clock::time_point begin) noexcept;
+  void fill_costs(LayerStats& stats) const noexcept;
+
   LayerCounters counters_;
 };
 

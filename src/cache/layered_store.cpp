@@ -118,7 +118,7 @@ Look look(Layer& layer, const Request& request, bool last_look) {
   return {std::move(artifact), false};
 }
 
-std::optional<Artifact> get_from(Layer& layer, const Request& request) {
+std::optional<Artifact> look_twice(Layer& layer, const Request& request) {
   Look first = look(layer, request, false);
   if (first.artifact) {
     return std::move(first.artifact);
@@ -127,6 +127,15 @@ std::optional<Artifact> get_from(Layer& layer, const Request& request) {
     return std::nullopt;
   }
   return look(layer, request, true).artifact;
+}
+
+std::optional<Artifact> get_from(Layer& layer, const Request& request) {
+  const Stopwatch stopwatch = layer.start();
+  std::optional<Artifact> artifact = look_twice(layer, request);
+  if (artifact) {
+    layer.took(stopwatch);
+  }
+  return artifact;
 }
 
 std::string warning_of(const Totals& totals, std::uint64_t max_bytes) {

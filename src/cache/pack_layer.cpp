@@ -44,7 +44,8 @@ PackLayer::PackLayer(std::filesystem::path file, LogCallback log)
           [this] { mutex_.unlock(); }) {}
 
 Store* PackLayer::open() {
-  if (!health_.usable(Health::Clock::now())) {
+  const auto now = Health::Clock::now();
+  if (!health_.usable(now)) {
     return nullptr;
   }
   if (connection_ == nullptr) {
@@ -53,6 +54,7 @@ Store* PackLayer::open() {
     connection_->keep_from_forks();
     policy_ = pack.policy;
     health_.recovered();
+    opened(now);
   }
   return &connection_->store();
 }
@@ -154,6 +156,7 @@ LayerStats PackLayer::stats() {
     stats.journal = "immutable";
   });
   stats.hits = counters_.hits;
+  fill_costs(stats);
   stats.degraded = health_.degraded();
   stats.trouble = health_.trouble();
   return stats;

@@ -142,6 +142,9 @@ bool add_totals(const std::filesystem::path& file, const Totals& more) noexcept 
     return false;
   }
   const std::string before = read_all(descriptor);
+  if (before.empty() && ::fchmod(descriptor.get(), 0600) != 0) {  // just made, perhaps under a strict umask
+    return false;
+  }
   const std::string text = to_text(sum(to_totals(before), more));
   if (::pwrite(descriptor.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
     return false;

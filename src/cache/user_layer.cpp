@@ -303,6 +303,7 @@ LayerStats UserLayer::stats() {
     stats.journal = connection_->is_snapshot() ? "immutable" : store.database().text(k_journal_mode);
   });
   stats.hits = counters_.hits;
+  fill_costs(stats);
   stats.degraded = health_.degraded();
   stats.trouble = health_.trouble();
   return stats;

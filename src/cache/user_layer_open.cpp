@@ -131,7 +131,11 @@ Store* UserLayer::open(Need need) {
     degrade(trust.reason);
     return nullptr;
   }
-  return open_trusted(trust.path, need);
+  Store* store = open_trusted(trust.path, need);
+  if (store != nullptr) {
+    opened(now);
+  }
+  return store;
 }
 
 Store* UserLayer::open_trusted(const std::filesystem::path& file, Need need) {

@@ -21,9 +21,9 @@ const LayerStats* user_layer(const Stats& stats) {
 }
 
 Json to_json(const LayerStats& layer) {
-  return {{"name", layer.name},      {"path", layer.path.string()}, {"entries", layer.entries},
-          {"bytes", layer.bytes},    {"degraded", layer.degraded},  {"trouble", layer.trouble},
-          {"journal", layer.journal}};
+  return {{"name", layer.name},       {"path", layer.path.string()}, {"entries", layer.entries},
+          {"bytes", layer.bytes},     {"degraded", layer.degraded},  {"trouble", layer.trouble},
+          {"journal", layer.journal}, {"open_us", layer.open_us},    {"hit_us", layer.hit_us}};
 }
 
 Json to_json(const Stats& stats) {
@@ -55,6 +55,9 @@ void print(const Stats& stats, Output& out) {
     std::string line = layer.name + ": " + human_count(layer.entries, "kernel") + ", " + human_bytes(layer.bytes);
     if (layer.name == "user") {
       line += " of " + (stats.max_bytes == 0 ? "any size" : human_bytes(stats.max_bytes));
+    }
+    if (layer.open_us > 0.0) {
+      line += ", opened in " + human_ms(layer.open_us / 1000.0);
     }
     out.line(line + ", " + layer.path.string());
     if (layer.degraded) {

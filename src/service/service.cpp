@@ -2,6 +2,8 @@
 //   make_request → loaded_kernels → load → find_or_compile → find_in_memory / find_in_layers / compile.
 #include "kiln/service.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -224,6 +226,13 @@ Lookup Service::State::compile(const service::Request& request, cache::Layers la
     auto wait = lease_wait(options.lease_wait, store.recent_compile_ms(request.source.name));
     auto [ours, result] = cache::Lease::acquire(*options.cache_dir, request.key, wait, &waited);
     lease = std::move(ours);
+    if (result == cache::Lease::Result::unavailable && !lease_trouble_said.exchange(true) && options.log) {
+      options.log(
+          LogLevel::warning,
+          "processes cannot tell each other what they compile, since neither /dev/shm nor /tmp has a file of this "
+          "user's to lock: the same kernel may be compiled several times; check what is at kiln-leases-" +
+              std::to_string(geteuid()) + " there");
+    }
     if (waited) {
       store.count({.lease_waits = 1, .lease_timeouts = result == cache::Lease::Result::timed_out ? 1U : 0U});
     }

@@ -76,6 +76,7 @@ struct Service::State {
   cache::LayeredStore store;
   std::atomic<std::uint64_t> memory_hits{0};  // the store counts everything else
   std::optional<service::Recorder> recorder;
+  std::atomic<bool> lease_trouble_said{false};
 
   support::LruMap<Key, std::shared_ptr<const Artifact>, service::KeyHash> artifacts;
   /// Keys compiled by this process: should the driver reject one of these, no other compile is going to help.

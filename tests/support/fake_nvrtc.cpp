@@ -72,10 +72,13 @@ Version version() {
   return found;
 }
 
-/// One line a compile, written with one call: processes may compile at once.
-void note_compile() {
+/// A line when a compile begins and one when it ends, each written with one call: processes may compile at once.
+void note(const char* what) {
+  if (!is_there(beside("compiles"))) {
+    return;
+  }
   int file = open(beside("compiles").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  std::string line = std::to_string(getpid()) + "\n";
+  std::string line = what + std::to_string(getpid()) + "\n";
   if (file < 0 || write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
     std::terminate();
   }
@@ -111,13 +114,12 @@ int line_of_error(std::string_view text) {
 }
 
 int compile(NvrtcProgram& program) {
-  if (is_there(beside("compiles"))) {
-    note_compile();
-  }
+  note("+");
   while (is_there(beside("hold"))) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(std::stoi(read("milliseconds", "0"))));
+  note("-");
   if (!program.log.empty()) {
     return kiln::jit::k_nvrtc_compilation_error;
   }

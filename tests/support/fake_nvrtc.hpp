@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -36,9 +37,22 @@ class FakeNvrtc {
     std::istringstream stream(read_file(folder_ / "compiles"));
     std::vector<pid_t> pids;
     for (pid_t pid = 0; stream >> pid;) {
-      pids.push_back(pid);
+      if (pid > 0) {
+        pids.push_back(pid);
+      }
     }
     return pids;
+  }
+  /// How many compiles ran at once.
+  int most_at_once() const {
+    std::istringstream stream(read_file(folder_ / "compiles"));
+    int most = 0;
+    int running = 0;
+    for (pid_t pid = 0; stream >> pid;) {
+      running += pid > 0 ? 1 : -1;
+      most = std::max(most, running);
+    }
+    return most;
   }
   std::size_t compiles() const { return compilers().size(); }
   /// False when that many compiles have not begun within a while.
