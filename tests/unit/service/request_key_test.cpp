@@ -210,6 +210,44 @@ TEST_F(RequestKey, ContentMovedAcrossABorderMakesAnother) {
   }
 }
 
+// Where a field ends must not depend on what is in it.
+TEST_F(RequestKey, AFieldThatLooksLikeTwoMakesAnother) {
+  const std::string first = "#define A 1";
+  const std::string second = "#define B 2";
+  Asked two;
+  two.body = "#include \"h.h\"\n#include \"i.h\"\n";  // the same for both
+  two.headers = {{"h.h", first}, {"i.h", second}};
+  const auto body_alone = [this](const Asked& asked) {
+    TemplateOptions options;
+    options.headers = asked.headers;
+    options.entries = asked.entries;
+    const Template tmpl =
+        Template::from_text("asked.cu", "// kiln: parameter c: code\n" + asked.body, std::move(options));
+    return service_.key_of(tmpl, {{"c", Code{asked.code}}}, Target::parse("sm_80"));
+  };
+  const auto [key, spec] = body_alone(two);
+  ASSERT_NE(spec.find("header i.h"), std::string::npos);
+  // As the spec has it, and as one without lengths, without line ends or without both would.
+  const std::string as_it_is = spec.substr(spec.find(first) + first.size());
+  const std::string between = as_it_is.substr(0, as_it_is.find(second));
+  for (const std::string& border :
+       {between, std::string("\nheader i.h\n"), std::string("header i.h\n"), std::string("\nheader i.h"),
+        std::string("header i.h"), std::string("\n10 11 header i.h\n")}) {
+    Asked one = two;
+    one.headers = {{"h.h", first + border + second}};
+    EXPECT_NE(body_alone(one).first, key) << border;
+  }
+  Asked in_code = two;
+  in_code.code = "x";
+  const auto [code_key, code_spec] = body_alone(in_code);
+  for (const char* border : {"\nheader h.h\n", "header h.h\n", "header h.h"}) {
+    Asked forged = two;
+    forged.headers.erase("h.h");
+    forged.code = std::string("x") + border + first;
+    EXPECT_NE(body_alone(forged).first, code_key) << border;
+  }
+}
+
 TEST_F(RequestKey, ValuesThatAreWrittenAlikeAreToldApart) {
   for (double x : {0.0, -0.0, 1.0, std::nextafter(1.0, 2.0), 0.1, 0.1f * 1.0, 1e22, std::nextafter(1e22, 2e22)}) {
     Asked asked;
