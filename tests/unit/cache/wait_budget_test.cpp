@@ -12,9 +12,9 @@ namespace {
 
 using std::chrono::microseconds;
 
-int sleep_us(int microseconds) {
+int sleep_us(int asked) {
   sqlite3_vfs* vfs = sqlite3_vfs_find(vfs_for(FileUse::read_write));
-  return vfs->xSleep(vfs, microseconds);
+  return vfs->xSleep(vfs, asked);
 }
 
 TEST(WaitBudget, IsUsedUp) {
