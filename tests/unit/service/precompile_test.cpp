@@ -62,6 +62,7 @@ TEST_F(Precompile, UsesTheCpusOfItsAffinityUnlessToldOtherwise) {
 }
 
 TEST_F(Precompile, ForThreeArchitecturesNeedsNoDriverAndTheirMachinesNoCompiler) {
+  const bool mapped_before = has_mapped("libcuda.so");  // by another test, when they run in one process
   EXPECT_EQ(make(2).progress.compiled, 24U);
   ServiceOptions strict;
   strict.packs = {folder_ / "made.kilnpack"};
@@ -78,7 +79,7 @@ TEST_F(Precompile, ForThreeArchitecturesNeedsNoDriverAndTheirMachinesNoCompiler)
   }
   EXPECT_EQ(service.stats().compiles, 0U);
   EXPECT_EQ(messages_.count(), 0U);
-  EXPECT_FALSE(has_mapped("libcuda.so"));
+  EXPECT_EQ(has_mapped("libcuda.so"), mapped_before);
 }
 
 }  // namespace
