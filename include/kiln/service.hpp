@@ -60,7 +60,8 @@ class KILN_EXPORT Prepared {
 
 /// Turns templates and values into kernels, compiling at most once: the whole of Kiln behind one object. Every
 /// call may be made from any thread. Making a service touches no disk, no driver and no compiler. Copies share one
-/// state.
+/// state. In the child of a fork it begins anew, with counters and a memory of its own; a fork waits for compiles that
+/// other threads have under way, ten seconds at most, after which the child cannot compile.
 class KILN_EXPORT Service {
  public:
   explicit Service(ServiceOptions options = ServiceOptions::from_environment());

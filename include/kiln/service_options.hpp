@@ -36,7 +36,8 @@ struct KILN_EXPORT ServiceOptions {
   std::filesystem::path record;
   /// How long a look-up waits for a busy database before it goes on without.
   std::chrono::milliseconds busy_wait{2000};
-  /// How long a request waits for another process that compiles the same key.
+  /// How long a request waits at most for another process that compiles the same key. Less when the template's last
+  /// compiles were quick: 20 times the longest of them, and 5 s at least.
   std::chrono::milliseconds lease_wait{30000};
   /// Loaded kernels that nobody holds are unloaded beyond this many.
   std::size_t max_loaded = 1024;

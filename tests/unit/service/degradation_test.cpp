@@ -17,7 +17,7 @@ namespace kiln::test {
 namespace {
 
 constexpr int k_skipped = 2;
-constexpr uid_t k_nobody = 65534;
+constexpr uid_t k_other = 54326;
 
 class Degradation : public ServiceTest {
  protected:
@@ -111,14 +111,18 @@ TEST_F(Degradation, InADirectoryThatMayNotBeWritten) {
   std::filesystem::create_directory(folder_ / "closed");
   const bool root = ::geteuid() == 0;
   if (root) {
-    ASSERT_EQ(::chown((folder_ / "closed").c_str(), k_nobody, k_nobody), 0);
+    ASSERT_EQ(::chown((folder_ / "closed").c_str(), k_other, k_other), 0);
     std::filesystem::permissions(folder_.path(), perms(0755));
     std::filesystem::permissions(nvrtc_.folder() / "compiles", perms(0666));
   }
   std::filesystem::permissions(folder_ / "closed", perms(0500));
   EXPECT_EQ(trouble_in_child(options_in(folder_ / "closed" / "cache"), "KILN_CACHE_DIR",
-                             [&] { return !root || ::setresuid(k_nobody, k_nobody, k_nobody) == 0; }),
+                             [&] { return !root || ::setresuid(k_other, k_other, k_other) == 0; }),
             0);
+  if (root) {
+    ::unlink("/dev/shm/kiln-leases-54326");
+    ::unlink("/tmp/kiln-leases-54326");
+  }
 }
 
 TEST_F(Degradation, OnAReadOnlyFileSystem) {
