@@ -124,7 +124,7 @@ def rows_of(shapes, options):
     """One row a shape that fills memory: its name, Kiln's strategy, and the ratios of all."""
     for shape, measured in shapes:
         kiln = kiln_of(measured)
-        if kiln is None or shape["rows"] or "unaligned" in shape["map"] or "pitched" in shape["map"]:
+        if kiln is None or shape["rows"] or re.search(r"unaligned|pitched| as ", shape["map"]):
             continue
         peers = measure_large(shape, options.bytes, options.compile)
         peers["table kernel"] = measured.get("table kernel")

@@ -96,8 +96,10 @@ class Bench {
     const std::uint64_t bytes = rows * row_bytes;
     unsigned char* y = y_.get() + shape.y_offset * shape.element_bytes;
     const unsigned char* x = x_.get() + shape.x_offset * shape.element_bytes;
-    PermuteKernel permute =
-        permuter_.get(map, {.element_bytes = shape.element_bytes, .inner = shape.inner, .typical_rows = shape.rows});
+    PermuteKernel permute = permuter_.get(map, {.element_bytes = shape.element_bytes,
+                                                .inner = shape.inner,
+                                                .typical_rows = shape.rows,
+                                                .strategy = shape.strategy});
     const std::uint64_t scratch_bytes = permute.scratch_bytes(rows);
     const test::DeviceArray<unsigned char> scratch(scratch_bytes);
     std::vector<bench::Case> cases{{"memcpy", copy_async(bytes), {}},

@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "kiln/index_map.hpp"
+#include "kiln/permuter.hpp"
 
 /// The permutations that are measured.
 namespace kiln::bench {
 
-enum class MapKind { random, identity, reversal, rotation, stride, transpose, bit_reversal };
+enum class MapKind { random, identity, reversal, rotation, stride, transpose, bit_reversal, planes, pixels };
 
 struct Shape {
   unsigned element_bytes;
@@ -24,23 +25,27 @@ struct Shape {
   unsigned x_offset = 0;  ///< elements behind a boundary of 256 bytes
   unsigned y_offset = 0;
   std::uint64_t rows = 0;  ///< 0: as many as fit
+  PermuteStrategy strategy = PermuteStrategy::automatic;
 };
 
 inline constexpr std::uint64_t k_long_row_bytes = 227 * 1024;  // more than any block's shared memory
 
 inline std::string name_of(const Shape& shape) {
-  constexpr const char* k_kinds[] = {"",        " identity",  " reversal",    " rotation",
-                                     " stride", " transpose", " bit reversal"};
+  constexpr const char* k_kinds[] = {"",           " identity",     " reversal",         " rotation",        " stride",
+                                     " transpose", " bit reversal", " planes to pixels", " pixels to planes"};
+  constexpr const char* k_strategies[] = {"", " as direct", " as staged", " as tiled", " as bucketed"};
   return "u" + std::to_string(8 * shape.element_bytes) + " N=" + std::to_string(shape.size) +
          (shape.inner > 1 ? " inner " + std::to_string(shape.inner) : "") + k_kinds[static_cast<int>(shape.kind)] +
          (shape.x_offset + shape.y_offset != 0
               ? " unaligned " + std::to_string(shape.x_offset) + "," + std::to_string(shape.y_offset)
               : "") +
          (shape.rows != 0 ? " rows " + std::to_string(shape.rows) : "") +
+         k_strategies[static_cast<int>(shape.strategy)] +
          (shape.size * shape.inner * shape.element_bytes > k_long_row_bytes ? " long" : "");
 }
 
-/// Transposes and strides take the largest factor of the size up to its root, bit reversals a power of two.
+/// Transposes and strides take the largest factor of the size up to its root, bit reversals a power of two; pixels have
+/// three channels.
 inline IndexMap map_of(const Shape& shape) {
   const std::uint64_t size = shape.size;
   std::uint64_t factor = 1;
@@ -58,6 +63,10 @@ inline IndexMap map_of(const Shape& shape) {
         return (j * (2 * factor + 1)) % size;
       case MapKind::transpose:
         return j % factor * (size / factor) + j / factor;
+      case MapKind::planes:
+        return j % 3 * (size / 3) + j / 3;
+      case MapKind::pixels:
+        return j % (size / 3) * 3 + j / (size / 3);
       case MapKind::bit_reversal: {
         std::uint64_t reversed = 0;
         for (int bit = 0; bit < bits; ++bit) {
@@ -103,6 +112,26 @@ inline std::vector<Shape> permute_grid() {
       grid.push_back({4, size, 1, kind});
       grid.push_back({1, size, 1, kind});
     }
+  }
+  // Images of 224 x 224, tiles that are edges, and what rows that fit in shared memory would be as tiles.
+  for (unsigned element_bytes : {1U, 2U, 4U}) {
+    grid.push_back({element_bytes, 150'528, 1, MapKind::planes});
+    grid.push_back({element_bytes, 150'528, 1, MapKind::pixels});
+  }
+  grid.push_back({4, 1'048'576, 1, MapKind::transpose});
+  grid.push_back({4, 1'000'000, 1, MapKind::transpose});
+  grid.push_back({4, 1'005'973, 1, MapKind::transpose});  // 997 x 1009
+  grid.push_back({2, 1'048'576, 1, MapKind::transpose});
+  grid.push_back({8, 1'048'576, 1, MapKind::transpose});
+  grid.push_back({16, 65'536, 1, MapKind::transpose});
+  for (unsigned element_bytes : {1U, 2U}) {
+    for (MapKind kind : {MapKind::reversal, MapKind::rotation, MapKind::transpose, MapKind::bit_reversal}) {
+      grid.push_back({element_bytes, 65'536, 1, kind, 0, 0, 0, PermuteStrategy::tiled});
+    }
+  }
+  grid.push_back({4, 4096, 1, MapKind::transpose, 0, 0, 0, PermuteStrategy::staged});
+  for (MapKind kind : {MapKind::reversal, MapKind::transpose, MapKind::bit_reversal}) {
+    grid.push_back({4, 4096, 1, kind, 0, 0, 0, PermuteStrategy::tiled});
   }
   grid.push_back({4, 36, 1, MapKind::identity});
   for (std::uint64_t inner : {3U, 16U}) {

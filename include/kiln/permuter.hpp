@@ -18,6 +18,15 @@
 
 namespace kiln {
 
+/// How a permutation's kernel moves data.
+enum class PermuteStrategy {
+  automatic,  ///< what is expected to be fastest
+  direct,     ///< a thread a unit, from memory to memory
+  staged,     ///< whole rows through shared memory
+  tiled,      ///< parts of rows through shared memory, for maps that swap axes
+  bucketed    ///< long rows in two passes, with scratch memory
+};
+
 /// What `y[o, j, i] = x[o, map[j], i]` looks like in memory, beside the map: o in [0, rows), j in [0, M),
 /// i in [0, inner). x and y are dense: x has rows * N * inner elements, y rows * M * inner.
 struct PermuteShape {
@@ -26,6 +35,8 @@ struct PermuteShape {
   /// About how many rows one launch moves, to choose between kernels; 0: many. Any number of rows is right with
   /// any choice.
   std::uint64_t typical_rows = 0;
+  /// Instead of the choice. One that cannot move this map is refused.
+  PermuteStrategy strategy = PermuteStrategy::automatic;
   friend bool operator==(const PermuteShape&, const PermuteShape&) = default;
 };
 
@@ -82,7 +93,7 @@ struct KILN_EXPORT PermuteRequest {
   Values values;
   /// Module data for the symbol `kiln_table`, for maps too large to be literals; else empty.
   std::vector<std::uint32_t> table;
-  std::string strategy;                 ///< "direct", "staged" or "bucketed"
+  std::string strategy;                 ///< "direct", "staged", "tiled" or "bucketed"
   std::string reason;                   ///< one sentence: why this strategy
   std::vector<PermuteStep> steps;       ///< launches, in order
   std::uint64_t scratch_row_bytes = 0;  ///< scratch memory that the steps need for each row
@@ -120,7 +131,7 @@ class KILN_EXPORT PermuteKernel {
 
   /// The kernel, or that of the first launch.
   const Kernel& kernel() const noexcept;
-  /// "direct", "staged" or "bucketed".
+  /// "direct", "staged", "tiled" or "bucketed".
   const std::string& strategy() const noexcept;
 
  private:

@@ -21,6 +21,7 @@ using permutation::Bucketed;
 using permutation::Direct;
 using permutation::DirectData;
 using permutation::Staged;
+using permutation::Tiled;
 
 Values direct_values(const BlockMap& blocks, unsigned threads) {
   // A thread's place is counted from the row in which its block of threads starts.
@@ -64,6 +65,15 @@ PermuteRequest request_for(const Staged& staged, const BlockMap& blocks) {
           {{0, {staged.threads, permutation::shared_bytes(staged, blocks), 1, staged.rows_per_tile}}}};
 }
 
+PermuteRequest request_for(const Tiled& tiled, const BlockMap& blocks) {
+  return {Template::builtin("permute_tiled"),
+          permutation::tiled_values(tiled, blocks),
+          {},
+          "tiled",
+          {},
+          {{0, {tiled.threads, tiled.shared_bytes, tiled.tiles(), 1}}}};
+}
+
 PermuteRequest request_for(const Bucketed& bucketed, const BlockMap& blocks) {
   return permutation::bucketed_request(blocks, bucketed);
 }
@@ -102,7 +112,7 @@ PermuteRequest plan_permute(const IndexMap& map, const PermuteShape& shape, cons
         "target is native: a permutation is planned for a named one; Service::resolve gives the current device's");
   }
   BlockMap blocks = permutation::block_map(map, shape);
-  permutation::Choice choice = permutation::choose(blocks, shape.typical_rows, target);
+  permutation::Choice choice = permutation::choose(blocks, shape, target);
   PermuteRequest request =
       std::visit([&](const auto& strategy) { return request_for(strategy, blocks); }, choice.strategy);
   request.reason = std::move(choice.reason);

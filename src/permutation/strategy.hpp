@@ -8,6 +8,7 @@
 #include "permutation/analysis.hpp"
 #include "permutation/bucketed.hpp"
 #include "permutation/staged.hpp"
+#include "permutation/tiled.hpp"
 
 namespace kiln::permutation {
 
@@ -24,15 +25,16 @@ struct DirectData {
   friend bool operator==(const DirectData&, const DirectData&) = default;
 };
 
-using Strategy = std::variant<Direct, DirectData, Staged, Bucketed>;
+using Strategy = std::variant<Direct, DirectData, Staged, Tiled, Bucketed>;
 
 struct Choice {
   Strategy strategy;
   std::string reason;  ///< one sentence
 };
 
-/// Which strategy moves `typical_rows` rows (0: many) of this map, and why. Pure.
-Choice choose(const BlockMap& blocks, std::uint64_t typical_rows, const Target& target);
+/// Which strategy moves this map, and why: the one that the shape asks for, or the one expected to be fastest. Throws
+/// Error{invalid_argument} when the one asked for cannot. Pure.
+Choice choose(const BlockMap& blocks, const PermuteShape& shape, const Target& target);
 
 /// Dynamic shared memory that one block may have on an architecture, in bytes.
 unsigned shared_bytes_limit(int capability) noexcept;

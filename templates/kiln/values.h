@@ -24,6 +24,25 @@ inline constexpr unsigned int threads = 288u;
 inline constexpr unsigned int resident_threads = 2048u;
 inline constexpr bool asynchronous = false;
 inline constexpr unsigned int index_bits = 8u;
+// A transpose of 6 x 6 as one tile
+inline constexpr unsigned int tiles = 1u;
+inline constexpr unsigned int outer_digits_length = 3u;
+inline constexpr long long outer_digits[3] = {1ll, 0ll, 0ll};
+inline constexpr unsigned int load_digits_length = 5u;
+inline constexpr long long load_digits[5] = {36ll, 1ll, 4ll, 0ll, 0ll};
+inline constexpr unsigned long long load_base = 0ull;
+inline constexpr unsigned int load_edges_length = 2u;
+inline constexpr long long load_edges[2] = {0ll, 0ll};
+inline constexpr unsigned int load_units = 4u;
+inline constexpr unsigned int store_digits_length = 10u;
+inline constexpr long long store_digits[10] = {6ll, 1ll, 24ll, 0ll, 0ll, 6ll, 6ll, 4ll, 0ll, 0ll};
+inline constexpr unsigned int store_base = 0u;
+inline constexpr unsigned int store_units = 4u;
+inline constexpr unsigned int edge_a_length = 5u;
+inline constexpr long long edge_a[5] = {0ll, 0ll, 0ll, 0ll, 0ll};
+inline constexpr unsigned int edge_b_length = 5u;
+inline constexpr long long edge_b[5] = {0ll, 0ll, 0ll, 0ll, 0ll};
+inline constexpr bool wraps = false;
 // The map [5, 1, 8, 16, 4, 32, 23, 12, 33, …]: eight entries a word
 inline constexpr unsigned int table_length = 5u;
 inline constexpr unsigned long long table[5] = {0x0c17200410080105ull, 0x1a121d0d22161521ull, 0x0f0e11180b071e14ull,

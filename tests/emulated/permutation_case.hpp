@@ -43,6 +43,9 @@ PermutationCase generate_permutation_case(std::uint64_t number);
 /// Case `number` of one whose staged tiles have shapes that nobody would choose; or nothing, where none fits.
 std::optional<PermutationCase> generate_staged_case(std::uint64_t number);
 
+/// Case `number` of one whose maps swap axes, turn them round, take a part of them, and are to be tiled; some cannot be.
+PermutationCase generate_tiled_case(std::uint64_t number);
+
 /// A launch list that takes the kernel's tiles, edges and misalignments in turn, for a kernel of this geometry.
 std::vector<PermutationLaunch> launches_for(const PermutationCase& item, const PermuteGeometry& geometry);
 

@@ -211,6 +211,67 @@ std::optional<PermutationCase> generate_staged_case(std::uint64_t number) {
   return item;
 }
 
+PermutationCase generate_tiled_case(std::uint64_t number) {
+  constexpr std::uint64_t k_most_positions = 24'000;
+  Random random(number + 2'000'000);
+  PermutationCase item;
+  item.kind = "axes";
+  item.shape.element_bytes = random.one_of(std::array{1U, 2U, 4U, 8U, 16U});
+  item.shape.inner = random.below(4) == 0 ? 1 + random.below(4) : 1;
+  item.shape.strategy = PermuteStrategy::tiled;
+  item.target = Target::parse(random.one_of(std::array{"sm_75", "sm_80", "sm_90a", "sm_120"}));
+  if (random.below(8) == 0) {
+    item.kind = "rotation";
+    item.source_size = 64 + random.below(k_most_positions);
+    item.sources = identity(item.source_size);
+    const std::uint64_t by =
+        random.below(2) == 0 ? random.below(item.source_size) : random.below(item.source_size / 16) * 16;
+    std::rotate(item.sources.begin(), item.sources.begin() + static_cast<std::ptrdiff_t>(by), item.sources.end());
+    return item;
+  }
+  if (random.below(8) == 0) {
+    item.kind = "bit reversal";
+    item.sources = bit_reversed(static_cast<unsigned>(8 + random.below(7)));
+    item.source_size = item.sources.size();
+    return item;
+  }
+  // Axes of x, the slowest first, of which y takes a part, upwards, downwards or one place again and again.
+  const std::uint64_t rank = 1 + random.below(4);
+  std::vector<std::uint64_t> order(rank);
+  std::iota(order.begin(), order.end(), std::uint64_t{0});
+  for (std::uint64_t i = rank; i > 1; --i) {
+    std::swap(order[i - 1], order[random.below(i)]);
+  }
+  const bool crops = random.below(4) == 0;
+  item.sources = {0};
+  item.source_size = 1;
+  std::vector<Sources> offsets(rank);  // by axis of x: what each place along it adds
+  for (std::uint64_t axis = rank; axis-- > 0;) {
+    const std::uint64_t room = std::max<std::uint64_t>(k_most_positions / item.source_size, 1);
+    const std::uint64_t wanted =
+        random.one_of(std::array<std::uint64_t, 12>{2, 3, 4, 7, 16, 32, 64, 67, 100, 128, 500, 4096});
+    const std::uint64_t size = std::min(axis == 0 && rank < 3 ? std::max<std::uint64_t>(wanted, 40) : wanted, room);
+    const std::uint64_t first = crops ? random.below(3) : 0;
+    const std::uint64_t behind = crops ? random.below(3) : 0;
+    const std::uint64_t way = random.below(6);
+    for (std::uint64_t place = 0; place < size; ++place) {
+      const std::uint64_t from = way == 0 ? size - 1 - place : way == 1 && crops ? 0 : place;
+      offsets[axis].push_back(static_cast<std::uint32_t>((first + from) * item.source_size));
+    }
+    item.source_size *= first + size + behind;
+  }
+  for (const std::uint64_t axis : order) {
+    Sources next;
+    for (const std::uint32_t before : item.sources) {
+      for (const std::uint32_t offset : offsets[axis]) {
+        next.push_back(before + offset);
+      }
+    }
+    item.sources = std::move(next);
+  }
+  return item;
+}
+
 std::vector<PermutationLaunch> launches_for(const PermutationCase& item, const PermuteGeometry& geometry) {
   constexpr std::uint64_t k_most_bytes = 192 * 1024;  // a launch, so that all of them take seconds
   const std::uint64_t row_bytes =

@@ -9,6 +9,7 @@
 
 #include "emulated/permutation_case.hpp"
 #include "emulation/sanitizers.hpp"
+#include "kiln/error.hpp"
 #include "permutation/bucketed_request.hpp"
 #include "support/emulation_batch.hpp"
 
@@ -56,6 +57,26 @@ TEST(EmulatedPermutation, StagedTilesOfAnyShapeFollowTheDefinition) {
   EXPECT_GE(lanes[1], k_kernels / 4);
   EXPECT_GE(lanes[2], k_kernels / 20);
   EXPECT_GE(lanes[4], k_kernels / 40);
+}
+
+TEST(EmulatedPermutation, SwappedAxesInTilesFollowTheDefinition) {
+  std::mutex mutex;  // guards the count
+  std::size_t tiled = 0;
+  const auto failures = testing::run_batch(k_kernels, [&](std::size_t number) -> std::optional<std::string> {
+    const PermutationCase item = testing::generate_tiled_case(number);
+    try {
+      const IndexMap map(std::span<const std::uint32_t>(item.sources), item.source_size);
+      (void)plan_permute(map, item.shape, item.target);
+    } catch (const Error&) {
+      return std::nullopt;  // runs too short
+    }
+    auto wrong = testing::check_permutation(item);
+    const std::scoped_lock lock(mutex);
+    ++tiled;
+    return wrong;
+  });
+  EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
+  EXPECT_GE(tiled, k_kernels / 2);
 }
 
 PermutationCase case_of(std::string kind, std::uint64_t size, const char* target) {

@@ -25,7 +25,27 @@ using Bytes = std::vector<unsigned char>;
 constexpr unsigned char k_poison = 0xA5;
 constexpr std::size_t k_guard_bytes = 256;
 
-enum class MapKind { permutation, repeated, identity };
+enum class MapKind { permutation, repeated, identity, reversal, rotation, planes, transpose, bit_reversal };
+
+/// x[size / columns][columns] to y[columns][size / columns]
+std::vector<std::uint32_t> transposed(std::uint64_t size, std::uint64_t columns) {
+  std::vector<std::uint32_t> sources;
+  for (std::uint64_t column = 0; column < columns; ++column) {
+    for (std::uint64_t row = 0; row < size / columns; ++row) {
+      sources.push_back(static_cast<std::uint32_t>(row * columns + column));
+    }
+  }
+  return sources;
+}
+
+std::uint32_t bit_reversed(std::uint32_t number, std::uint64_t size) {
+  std::uint32_t reversed = 0;
+  for (std::uint64_t bit = 1; bit < size; bit *= 2) {
+    reversed = reversed * 2 + number % 2;
+    number /= 2;
+  }
+  return reversed;
+}
 
 IndexMap make_map(MapKind kind, std::uint64_t size, std::uint64_t source_size) {
   std::mt19937 random(static_cast<unsigned>(size * 31 + source_size));
@@ -34,8 +54,28 @@ IndexMap make_map(MapKind kind, std::uint64_t size, std::uint64_t source_size) {
     std::generate(sources.begin(), sources.end(), [&] { return static_cast<std::uint32_t>(random() % source_size); });
   } else {
     std::iota(sources.begin(), sources.end(), 0U);
-    if (kind == MapKind::permutation) {
-      std::shuffle(sources.begin(), sources.end(), random);
+    switch (kind) {
+      case MapKind::permutation:
+        std::shuffle(sources.begin(), sources.end(), random);
+        break;
+      case MapKind::reversal:
+        std::reverse(sources.begin(), sources.end());
+        break;
+      case MapKind::rotation:
+        std::rotate(sources.begin(), sources.begin() + 12'345, sources.end());
+        break;
+      case MapKind::planes:
+        sources = transposed(size, size / 3);
+        break;
+      case MapKind::transpose:
+        sources = transposed(size, 280);
+        break;
+      case MapKind::bit_reversal:
+        std::transform(sources.begin(), sources.end(), sources.begin(),
+                       [&](std::uint32_t number) { return bit_reversed(number, size); });
+        break;
+      default:
+        break;
     }
   }
   return {std::span<const std::uint32_t>(sources), source_size};
@@ -153,6 +193,12 @@ INSTANTIATE_TEST_SUITE_P(Gpu, PermutationShapes,
                                          Case{"long", MapKind::permutation, 262'144, 262'144, 1, 0, ""},
                                          Case{"long_repeated", MapKind::repeated, 100'000, 80'001, 1, 0, ""},
                                          Case{"very_long", MapKind::permutation, 5'000'011, 5'000'011, 1, 0, ""},
+                                         Case{"axes_reversed", MapKind::reversal, 250'001, 250'001, 1, 0, "tiled"},
+                                         Case{"axes_rotated", MapKind::rotation, 300'032, 300'032, 1, 0, "tiled"},
+                                         Case{"axes_planes", MapKind::planes, 300'003, 300'003, 1, 0, "tiled"},
+                                         Case{"axes_planes_aligned", MapKind::planes, 393'216, 393'216, 1, 0, "tiled"},
+                                         Case{"axes_swapped", MapKind::transpose, 280'280, 280'280, 1, 0, "tiled"},
+                                         Case{"axes_bits", MapKind::bit_reversal, 262'144, 262'144, 1, 0, "tiled"},
                                          Case{"shrinking", MapKind::repeated, 100, 150, 1, 0, ""},
                                          Case{"growing", MapKind::repeated, 301, 40, 1, 0, ""},
                                          Case{"picking", MapKind::repeated, 5, 4000, 1, 0, "direct"},

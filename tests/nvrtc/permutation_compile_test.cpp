@@ -37,6 +37,7 @@ struct Kind {
   std::string name;
   std::uint64_t size;
   PermuteShape shape;
+  bool swaps = false;  ///< the axes of x[size / 40][40], instead of a random map
 };
 
 void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
@@ -48,12 +49,24 @@ IndexMap shuffled(std::uint64_t size) {
   return {std::span<const std::uint32_t>(sources), size};
 }
 
+IndexMap swapped(std::uint64_t size) {
+  std::vector<std::uint32_t> sources;
+  for (std::uint64_t column = 0; column < 40; ++column) {
+    for (std::uint64_t row = 0; row < size / 40; ++row) {
+      sources.push_back(static_cast<std::uint32_t>(row * 40 + column));
+    }
+  }
+  return {std::span<const std::uint32_t>(sources), sources.size()};
+}
+
 std::vector<Kind> kinds() {
   std::vector<Kind> list;
   for (unsigned bytes : {1U, 2U, 4U, 8U, 16U}) {
     std::string suffix = "_" + std::to_string(bytes) + "_bytes";
     list.push_back({"staged_37" + suffix, 37, {.element_bytes = bytes, .inner = bytes == 16 ? 3U : 1U}});
     list.push_back({"staged_1200" + suffix, 1200, {.element_bytes = bytes}});
+    list.push_back({"tiled" + suffix, 80'000, {.element_bytes = bytes, .strategy = PermuteStrategy::tiled}, true});
+    list.push_back({"tiled_odd" + suffix, 40'040, {.element_bytes = bytes, .strategy = PermuteStrategy::tiled}, true});
     list.push_back({"direct_37" + suffix, 37, {.element_bytes = bytes, .typical_rows = 1}});
   }
   list.push_back({"staged_one_row", 12'000, {.element_bytes = 4}});
@@ -76,7 +89,7 @@ class PermutationCompiles : public testing::TestWithParam<Kind> {};
 
 TEST_P(PermutationCompiles, ForEveryArchitecture) {
   const Kind& kind = GetParam();
-  const IndexMap map = shuffled(kind.size);
+  const IndexMap map = kind.swaps ? swapped(kind.size) : shuffled(kind.size);
   for (const Target& target : nvrtc().supported()) {
     if (target.suffix() != '\0' || target.capability() < 75) {
       continue;
@@ -90,7 +103,8 @@ TEST_P(PermutationCompiles, ForEveryArchitecture) {
       EXPECT_LE(entry.registers * static_cast<int>(request.steps.front().geometry.threads), 65'536)
           << entry.expression << " for " << target.text();
     }
-    const bool is_large = kind.size > 65'536 || request.strategy == "bucketed";  // on targets with little shared memory
+    const bool is_large =
+        (kind.size > 65'536 && !kind.swaps) || request.strategy == "bucketed";  // on targets with little shared memory
     EXPECT_EQ(request.module_data().symbol, is_large ? "kiln_table" : "");
   }
 }
@@ -114,7 +128,8 @@ std::string content_of(const std::filesystem::path& file) {
 
 TEST(PermutationSample, EachTemplateCompilesWithTheSampleOfValues) {
   const std::filesystem::path templates = test::project_dir() / "templates";
-  for (const char* name : {"permute_bucketed", "permute_direct", "permute_direct_data", "permute_staged"}) {
+  for (const char* name :
+       {"permute_bucketed", "permute_direct", "permute_direct_data", "permute_staged", "permute_tiled"}) {
     Template tmpl = Template::builtin(name);
     Source source;
     source.name = tmpl.name();

@@ -80,7 +80,7 @@ TEST(PlanPermute, GivesLargeMapsAsModuleData) {
 }
 
 TEST(PlanPermute, MovesLongRowsInTwoLaunchesThroughScratchMemory) {
-  PermuteRequest request = plan_permute(transpose(512), {}, k_target);
+  PermuteRequest request = plan_permute(transpose(512), {.strategy = PermuteStrategy::bucketed}, k_target);
   EXPECT_EQ(request.strategy, "bucketed");
   EXPECT_EQ(request.tmpl.name(), "permute_bucketed.cu");
   ASSERT_EQ(request.tmpl.entries(), (std::vector<std::string>{"pass1", "pass2", "relay"}));
@@ -99,11 +99,11 @@ TEST(PlanPermute, MovesLongRowsInTwoLaunchesThroughScratchMemory) {
   EXPECT_EQ(request.relay->group_blocks, 32U);
   EXPECT_EQ(request.relay->ring, 2U);
   EXPECT_EQ(request.relay->shared_bytes, 65'536U + 16 * 12);
-  EXPECT_FALSE(plan_permute(transpose(512), {}, Target::cubin(120)).relay);
+  EXPECT_FALSE(plan_permute(transpose(512), {.strategy = PermuteStrategy::bucketed}, Target::cubin(120)).relay);
 }
 
 TEST(RunSteps, GivesEachStepItsBuffers) {
-  PermuteRequest request = plan_permute(transpose(512), {}, k_target);
+  PermuteRequest request = plan_permute(transpose(512), {.strategy = PermuteStrategy::bucketed}, k_target);
   char y = 0;
   char x = 0;
   char scratch = 0;

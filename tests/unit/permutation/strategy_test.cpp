@@ -39,6 +39,10 @@ std::string text_of(const Strategy& strategy) {
              " segments of " + std::to_string(bucketed.source_segment) + " and " +
              std::to_string(bucketed.target_segment);
     }
+    std::string operator()(const Tiled& tiled) const {
+      return "tiled x" + std::to_string(tiled.threads) + " vectors of " + std::to_string(tiled.load.units) + " and " +
+             std::to_string(tiled.store.units) + ", runs of " + std::to_string(tiled.run_bytes) + " bytes";
+    }
     std::string operator()(const Staged& staged) const {
       return "staged u" + std::to_string(staged.index_bits) + " x" + std::to_string(staged.threads) + " lanes " +
              std::to_string(staged.lanes) + " rows " + std::to_string(staged.rows_per_tile) + " of " +
@@ -69,7 +73,8 @@ TEST_P(Strategies, AreAsWritten) {
   const Case& shape = GetParam();
   BlockMap blocks =
       block_map(random_map(shape.size, shape.source_size), {shape.element_bytes, shape.inner, shape.typical_rows});
-  Choice choice = choose(blocks, shape.typical_rows, Target::cubin(shape.capability));
+  Choice choice =
+      choose(blocks, {shape.element_bytes, shape.inner, shape.typical_rows}, Target::cubin(shape.capability));
   EXPECT_EQ(text_of(choice.strategy), shape.chosen);
 }
 
@@ -146,25 +151,42 @@ IndexMap few_sources(std::uint64_t size) {
 }
 
 std::string reason_for(const IndexMap& map, const PermuteShape& shape, int capability = 90) {
-  return choose(block_map(map, shape), shape.typical_rows, Target::cubin(capability)).reason;
+  return choose(block_map(map, shape), shape, Target::cubin(capability)).reason;
+}
+
+std::string chosen(const std::vector<std::uint32_t>& sources, unsigned bytes) {
+  const IndexMap map(std::span<const std::uint32_t>(sources), sources.size());
+  const PermuteShape shape{.element_bytes = bytes};
+  return text_of(choose(block_map(map, shape), shape, Target::cubin(90)).strategy);
+}
+
+std::vector<std::uint32_t> transpose(std::uint32_t side) {
+  std::vector<std::uint32_t> sources(std::size_t{side} * side);
+  for (std::uint32_t at = 0; at < sources.size(); ++at) {
+    sources[at] = at % side * side + at / side;
+  }
+  return sources;
+}
+
+TEST(Choice, LongRowsThatSwapAxesAreTiled) {
+  std::vector<std::uint32_t> sources(262'144);
+  std::iota(sources.rbegin(), sources.rend(), 0U);  // a reversal
+  EXPECT_EQ(chosen(sources, 4), "tiled x256 vectors of 4 and 4, runs of 16384 bytes");
+  EXPECT_EQ(chosen(sources, 2), "tiled x256 vectors of 8 and 8, runs of 16384 bytes");
+  EXPECT_EQ(chosen(transpose(512), 4), "tiled x256 vectors of 4 and 4, runs of 256 bytes");
+}
+
+TEST(Choice, RowsWhoseUnitsAreInOneBankAreTiled) {
+  EXPECT_EQ(chosen(transpose(64), 4), "tiled x256 vectors of 4 and 4, runs of 16384 bytes");
+  EXPECT_EQ(chosen(transpose(63), 4), "staged u16 x352 lanes 1 rows 1 of 1");
 }
 
 TEST(Choice, LongRowsReadFromNearByNeedNoSecondPass) {
-  const auto chosen = [](std::vector<std::uint32_t> sources, unsigned bytes) {
-    const std::size_t size = sources.size();
-    const IndexMap map(std::span<const std::uint32_t>(sources), size);
-    return text_of(choose(block_map(map, {.element_bytes = bytes}), 0, Target::cubin(90)).strategy);
-  };
   std::vector<std::uint32_t> sources(262'144);
-  std::iota(sources.rbegin(), sources.rend(), 0U);  // a reversal
-  EXPECT_EQ(chosen(sources, 4), "direct data x256");
-  EXPECT_EQ(chosen(sources, 2), "relay x512 segments of 16384 and 16384");
-  std::rotate(sources.begin(), sources.begin() + 12'345, sources.end());
+  std::iota(sources.rbegin(), sources.rend(), 0U);
+  std::rotate(sources.begin(), sources.begin() + 12'345, sources.end());  // no axis
   EXPECT_EQ(chosen(sources, 8), "direct data x256");
-  for (std::size_t at = 0; at < sources.size(); ++at) {
-    sources[at] = static_cast<std::uint32_t>(at % 512 * 512 + at / 512);  // a transpose
-  }
-  EXPECT_EQ(chosen(sources, 4), "relay x512 segments of 16384 and 16384");
+  EXPECT_EQ(chosen(sources, 2), "relay x512 segments of 16384 and 16384");
 }
 
 TEST(Choice, SaysWhy) {
@@ -191,6 +213,10 @@ TEST(Choice, SaysWhy) {
   EXPECT_EQ(reason_for(random_map(36, 36), {}),
             "staged: tiles of 28 rows of 144 bytes are read and written in 16-byte vectors and permuted in shared "
             "memory");
+  std::vector<std::uint32_t> sources = transpose(256);
+  EXPECT_EQ(reason_for({std::span<const std::uint32_t>(sources), sources.size()}, {}),
+            "tiled: the map swaps axes, so that parts of a row are read and written in runs of 256 bytes at least; a "
+            "row of 262144 bytes is too long for shared memory");
 }
 
 TEST(Staged, EveryTileFitsAndIsWholePeriods) {
@@ -202,7 +228,7 @@ TEST(Staged, EveryTileFitsAndIsWholePeriods) {
     PermuteShape shape{1U << (random() % 5), random() % 3 == 0 ? std::uint64_t{1} + random() % 8 : 1, 0};
     int capability = std::vector{75, 80, 86, 90, 103, 121}[random() % 6];
     BlockMap blocks = block_map(size > 1 ? random_map(size, source_size) : Permutation::identity(1), shape);
-    Choice choice = choose(blocks, 0, Target::cubin(capability));
+    Choice choice = choose(blocks, {}, Target::cubin(capability));
     if (const auto* staged = std::get_if<Staged>(&choice.strategy)) {
       ++staged_count;
       EXPECT_LE(shared_bytes(*staged, blocks), shared_bytes_limit(capability));
