@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kiln/export.h"
@@ -26,6 +27,11 @@ enum class PermuteStrategy {
   tiled,      ///< parts of rows through shared memory, for maps that swap axes
   bucketed    ///< long rows in two passes, with scratch memory
 };
+
+/// "automatic", "direct", "staged", "tiled" or "bucketed".
+KILN_EXPORT std::string_view strategy_name(PermuteStrategy strategy);
+/// The strategy of that name. Throws Error{invalid_argument} naming the word and those that there are.
+KILN_EXPORT PermuteStrategy parse_strategy(std::string_view name);
 
 /// What `y[o, j, i] = x[o, map[j], i]` looks like in memory, beside the map: o in [0, rows), j in [0, M),
 /// i in [0, inner). x and y are dense: x has rows * N * inner elements, y rows * M * inner.
@@ -86,6 +92,15 @@ struct PermuteRelay {
   unsigned ring = 0;
 };
 
+/// A strategy for a map, and how fast it is expected to be.
+struct PermuteCandidate {
+  PermuteStrategy strategy = PermuteStrategy::direct;
+  /// Expected, relative to a copy of y from device memory to device memory; for few rows, of their launch as a node of
+  /// a graph beside that of a kernel that copies as much. 0 where the strategy cannot move this map.
+  double speed = 0;
+  std::string note;  ///< what limits it, such as "memory traffic"; or why it cannot move this map
+};
+
 /// What a permutation asks of the service: all that decides the kernel. For precompiling, for emulation, and to see
 /// the choice.
 struct KILN_EXPORT PermuteRequest {
@@ -98,6 +113,7 @@ struct KILN_EXPORT PermuteRequest {
   std::vector<PermuteStep> steps;       ///< launches, in order
   std::uint64_t scratch_row_bytes = 0;  ///< scratch memory that the steps need for each row
   std::optional<PermuteRelay> relay{};
+  std::vector<PermuteCandidate> candidates{};  ///< every strategy, the fastest first, those that cannot last
 
   /// The table as the service takes it; a view of this request. Empty for literal tables.
   ModuleData module_data() const;

@@ -1,12 +1,23 @@
 #pragma once
 
+#include <cstdint>
+
 #include "permutation/analysis.hpp"
 
 namespace kiln::permutation {
 
-/// Bytes that a kernel with one thread a unit of the output reads for each byte of it, when a warp reads each 32-byte
-/// sector that its units are in once, and none of what other warps read. 1 when neighbours come from neighbours, at
-/// most 32 / unit_bytes. Rows start on a sector's boundary. Of a long map some warps are looked at. Pure.
-double read_amplification(const BlockMap& blocks);
+// Of global memory, in bytes: what a warp reads at least, and what the device's memory hands out.
+inline constexpr std::uint64_t k_sector_bytes = 32;
+inline constexpr std::uint64_t k_piece_bytes = 64;
+
+/// Bytes that a kernel with one thread a unit of the output reads for each byte of it, when a warp reads each sector,
+/// or longer piece, that its units are in once, and none of what other warps read. 1 when neighbours come from
+/// neighbours, at most piece_bytes / unit_bytes. Rows start on a piece's boundary. Of a long map some warps are looked
+/// at. Pure.
+double read_amplification(const BlockMap& blocks, std::uint64_t piece_bytes = k_sector_bytes);
+
+/// Bytes of x that memory hands out for each byte of the output, when each piece of a row that some unit is in is
+/// fetched once: 1 for a permutation of longer rows, less where units are repeated. Pure, O(M + N).
+double read_share(const BlockMap& blocks);
 
 }  // namespace kiln::permutation

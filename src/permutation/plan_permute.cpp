@@ -116,6 +116,7 @@ PermuteRequest plan_permute(const IndexMap& map, const PermuteShape& shape, cons
   PermuteRequest request =
       std::visit([&](const auto& strategy) { return request_for(strategy, blocks); }, choice.strategy);
   request.reason = std::move(choice.reason);
+  request.candidates = std::move(choice.candidates);
   return request;
 }
 

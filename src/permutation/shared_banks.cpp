@@ -84,11 +84,12 @@ std::uint64_t bank_cycles(const TileSide& side, unsigned unit_bytes, unsigned pi
   return cycles * vectors / k_warp;
 }
 
-double gather_cycles(const BlockMap& blocks) {
+double gather_cycles(const BlockMap& blocks, unsigned lanes, WordOrder order) {
   constexpr std::uint64_t k_most_warps = 64;
   const std::uint64_t vector = k_vector_bytes / blocks.unit_bytes;
   const std::uint64_t units = blocks.row_out_units();
-  const std::uint64_t at_once = threads_at_once(blocks.unit_bytes);
+  const std::uint64_t word_bytes = std::uint64_t{lanes} * blocks.unit_bytes;
+  const std::uint64_t at_once = threads_at_once(word_bytes);
   const std::uint64_t groups = units / (vector * at_once);
   const std::uint64_t step = groups / k_most_warps | 1;
   std::uint64_t cycles = 0;
@@ -98,7 +99,8 @@ double gather_cycles(const BlockMap& blocks) {
       std::array<std::uint64_t, k_warp> places;
       for (std::uint64_t thread = 0; thread < at_once; ++thread) {
         const std::uint64_t unit = (group * at_once + thread) * vector + number;
-        places[thread] = (blocks.map[unit / blocks.units] * blocks.units + unit % blocks.units) * blocks.unit_bytes;
+        const std::uint64_t place = (blocks.map[unit / blocks.units] * blocks.units + unit % blocks.units) * word_bytes;
+        places[thread] = order == WordOrder::swizzled ? place ^ (place >> 3 & 0x70) : place;
       }
       cycles += cycles_for(std::span(places).first(at_once));
       ++accesses;

@@ -18,8 +18,13 @@ unsigned shared_piece_bytes(const TileSide& side, unsigned unit_bytes) noexcept;
 /// thread: of some warps, as if of all. Pure.
 std::uint64_t bank_cycles(const TileSide& side, unsigned unit_bytes, unsigned piece_bytes);
 
-/// Cycles that shared memory takes, on average, when the threads of a warp each gather a unit of their 16-byte vectors
-/// of the output from a whole row: 1 where all need other banks, 32 at most. Of some warps. Pure.
-double gather_cycles(const BlockMap& blocks);
+/// How words stand in shared memory: in order, or as the template permute_staged puts them, where the order of eight
+/// neighbouring vectors changes from eight to eight.
+enum class WordOrder { plain, swizzled };
+
+/// Cycles that shared memory takes, on average, when the threads of a warp each gather a word for their 16-byte vectors
+/// of the output from a whole row: 1 where all need other banks, 32 at most. A word is a unit of each of `lanes` rows.
+/// Of some warps. Pure.
+double gather_cycles(const BlockMap& blocks, unsigned lanes, WordOrder order);
 
 }  // namespace kiln::permutation

@@ -2,160 +2,200 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <ranges>
+#include <utility>
 
 #include "kiln/error.hpp"
+#include "permutation/cost.hpp"
 #include "permutation/locality.hpp"
-#include "permutation/shared_banks.hpp"
 
 namespace kiln::permutation {
 
 namespace {
 
 constexpr std::uint64_t k_vector_bytes = 16;
-constexpr std::uint64_t k_sector_bytes = 32;       // what global memory moves at least
 constexpr std::uint64_t k_most_literals = 65'536;  // what compiles in bounded time
 constexpr std::uint64_t k_cached_row_bytes = 2 * 1024;
-// A second pass reads and writes all once more. Direct reads so many times the bytes instead, at 0.57 of a copy's
-// speed; units of 1 and 2 bytes it moves slower than that wherever they come from.
-constexpr double k_little_amplification = 2.5;
-// Direct costs by the unit, staged by its latency: 4-byte units in a graph, direct was faster at 36,000 and at 360,000.
-constexpr std::uint64_t k_small_launch_units = 256 * 1024;
+constexpr double k_near_by = 2.5;  // times the bytes of a row, read in whole sectors
 constexpr unsigned k_direct_threads = 256;
-// A random map has three or four; a transpose of 64 x 64 4-byte units, with 16, was moved at 0.67 of a copy's speed.
-constexpr double k_many_cycles = 8;
+// Strategies expected to be that near each other are as fast: expectations are no better.
+constexpr double k_as_fast = 0.92;
 
 std::string text_of(std::uint64_t number) { return std::to_string(number); }
 
+/// "0.97"
+std::string text_of_speed(double speed) {
+  const auto hundredths = static_cast<std::uint64_t>(std::lround(100 * speed));
+  const std::string rest = text_of(hundredths % 100);
+  return text_of(hundredths / 100) + "." + (rest.size() == 1 ? "0" : "") + rest;
+}
+
 unsigned index_bits_for(std::uint64_t sources) noexcept { return sources <= 256 ? 8 : sources <= 65'536 ? 16 : 32; }
 
-Choice direct(const BlockMap& blocks, const std::string& why) {
-  if (blocks.map.size() > k_most_literals) {
-    return {DirectData{k_direct_threads}, "direct, the table as module data: " + why};
-  }
-  return {Direct{index_bits_for(blocks.map.source_size()), k_direct_threads}, "direct: " + why};
-}
+/// A strategy, if it can move the map, with its cost; else why it cannot.
+struct Option {
+  PermuteStrategy name = PermuteStrategy::direct;
+  std::optional<Strategy> strategy;
+  Cost cost;
+  std::string problem;
+};
 
 class Chooser {
  public:
   Chooser(const BlockMap& blocks, std::uint64_t typical_rows, unsigned limit)
       : blocks_(blocks),
-        typical_rows_(typical_rows),
+        rows_(typical_rows),
         limit_(limit),
         block_bytes_(blocks.units * blocks.unit_bytes),
-        row_in_bytes_(blocks.row_in_units() * blocks.unit_bytes) {}
-
-  Choice fastest() const {
-    if (typical_rows_ != 0 && typical_rows_ <= k_small_launch_units / blocks_.row_out_units()) {
-      return direct(blocks_, "launches of about " + text_of(typical_rows_) + " rows move " +
-                                 text_of(typical_rows_ * blocks_.row_out_units()) +
-                                 " units, too few to make up for the latency of staging");
-    }
-    if (block_bytes_ >= 2 * k_sector_bytes) {
-      return direct(blocks_, "blocks of " + text_of(block_bytes_) +
-                                 " bytes move together, so that global memory is read in whole sectors");
-    }
-    if (block_bytes_ == k_vector_bytes && row_in_bytes_ <= k_cached_row_bytes) {
-      return direct(blocks_, "blocks of 16 bytes in rows of " + text_of(row_in_bytes_) +
-                                 " bytes: the two halves of a sector are used while it is cached");
-    }
-    if (blocks_.map.size() <= blocks_.map.source_size() * block_bytes_ / (2 * k_sector_bytes)) {
-      return direct(blocks_, "the map takes " + text_of(blocks_.map.size()) + " of " +
-                                 text_of(blocks_.map.source_size()) + " blocks of " + text_of(block_bytes_) +
-                                 " bytes, so that staging whole rows reads more");
-    }
-    if (const std::optional<Staged> found = choose_staged(blocks_, limit_)) {
-      if (blocks_.unit_bytes >= k_bank_bytes && gather_cycles(blocks_) >= k_many_cycles) {
-        if (std::optional<Tiled> swapped = find_tiled(blocks_)) {
-          return tiled(*std::move(swapped),
-                       "neighbours come from the same bank of shared memory where whole rows are staged");
-        }
-      }
-      return staged(*found);
-    }
-    return long_row();
+        row_in_bytes_(blocks.row_in_units() * blocks.unit_bytes) {
+    add(PermuteStrategy::direct, direct(), {});
+    add(PermuteStrategy::staged, choose_staged(blocks, limit),
+        "a row of " + text_of(row_in_bytes_) + " bytes does not fit in the " + text_of(limit_) +
+            " bytes of shared memory of a block, or has more than " + text_of(k_most_literals) +
+            " entries in its table");
+    add(PermuteStrategy::tiled, find_tiled(blocks), "the map does not swap axes, or leaves no runs of 32 bytes");
+    add(PermuteStrategy::bucketed, find_bucketed(blocks, limit),
+        "some part of the row is read by much more of the output than others, or a row of " + text_of(row_in_bytes_) +
+            " bytes is in too many segments or too few");
   }
 
-  Choice forced(PermuteStrategy strategy) const {
-    const std::string why = "asked for";
-    switch (strategy) {
-      case PermuteStrategy::staged:
-        if (const std::optional<Staged> found = choose_staged(blocks_, limit_)) {
-          return staged(*found);
-        }
-        refuse("staged", "a row of " + text_of(row_in_bytes_) + " bytes does not fit in the " + text_of(limit_) +
-                             " bytes of shared memory of a block, or has more than 65536 entries in its table");
-      case PermuteStrategy::tiled:
-        if (std::optional<Tiled> found = find_tiled(blocks_)) {
-          return tiled(*std::move(found), why);
-        }
-        refuse("tiled", "the map does not swap axes, or leaves no runs of 32 bytes");
-      case PermuteStrategy::bucketed:
-        if (const std::optional<Bucketed> found = find_bucketed(blocks_, limit_)) {
-          return bucketed(*found);
-        }
-        refuse("bucketed", "some part of the row is read by much more of the output than others, or a row of " +
-                               text_of(row_in_bytes_) + " bytes is in too many segments or too few");
-      default:
-        return direct(blocks_, why);
+  Choice fastest() const {
+    const Option* best = fastest_of(rows_);
+    return chosen(*best, reason_for(*best));
+  }
+
+  Choice forced(PermuteStrategy name) const {
+    const Option& option = of(name);
+    if (!option.strategy) {
+      throw Error(ErrorCode::invalid_argument, "strategy is " + std::string(strategy_name(name)) + ": " +
+                                                   option.problem + "; direct moves any map, automatic chooses");
     }
+    return chosen(option, how(option) + "; asked for");
   }
 
  private:
-  [[noreturn]] static void refuse(const std::string& name, const std::string& problem) {
-    throw Error(ErrorCode::invalid_argument,
-                "strategy is " + name + ": " + problem + "; direct moves any map, automatic chooses");
+  template <typename Found>
+  void add(PermuteStrategy name, Found found, std::string problem) {
+    Option option{name, std::nullopt, {}, std::move(problem)};
+    if (found) {
+      option.strategy = *std::move(found);
+      option.cost = cost_of(*option.strategy, blocks_, limit_);
+    }
+    options_.push_back(std::move(option));
   }
 
-  /// For a row that is not staged whole.
-  Choice long_row() const {
-    if (std::optional<Tiled> found = find_tiled(blocks_)) {
-      return tiled(*std::move(found), "a row of " + text_of(row_in_bytes_) + " bytes is too long for shared memory");
+  std::optional<Strategy> direct() const {
+    if (blocks_.map.size() > k_most_literals) {
+      return DirectData{k_direct_threads};
     }
-    if (blocks_.unit_bytes >= 4) {
-      if (double amplification = read_amplification(blocks_); amplification <= k_little_amplification) {
-        return direct(blocks_, "a row of " + text_of(row_in_bytes_) +
-                                   " bytes is too long for shared memory, and neighbours are read from places so near "
-                                   "each other that whole sectors are " +
-                                   text_of(static_cast<std::uint64_t>(std::lround(100 * amplification))) +
-                                   " % of the bytes");
+    return Direct{index_bits_for(blocks_.map.source_size()), k_direct_threads};
+  }
+
+  const Option& of(PermuteStrategy name) const { return *std::ranges::find(options_, name, &Option::name); }
+
+  /// The first that is as fast as any: simple kernels come first.
+  const Option* fastest_of(std::uint64_t rows) const {
+    const auto speed = [&](const Option& option) { return option.strategy ? option.cost.speed(rows) : 0; };
+    const double most = std::ranges::max(options_ | std::views::transform(speed));
+    return &*std::ranges::find_if(options_, [&](const Option& option) { return speed(option) >= k_as_fast * most; });
+  }
+
+  Choice chosen(const Option& option, std::string reason) const {
+    Choice choice{*option.strategy, std::move(reason), {}};
+    for (const Option& each : options_) {
+      if (each.strategy) {
+        choice.candidates.push_back({each.name, each.cost.speed(rows_), each.cost.limit(rows_)});
+      } else {
+        choice.candidates.push_back({each.name, 0, each.problem});
       }
     }
-    if (row_in_bytes_ > k_cached_row_bytes) {
-      if (const std::optional<Bucketed> found = find_bucketed(blocks_, limit_)) {
-        return bucketed(*found);
+    std::ranges::stable_sort(choice.candidates, std::ranges::greater(), &PermuteCandidate::speed);
+    return choice;
+  }
+
+  /// How an option moves data, with its name.
+  std::string how(const Option& option) const {
+    struct Writer {
+      const Chooser& chooser;
+      std::string operator()(const Direct&) const { return "direct"; }
+      std::string operator()(const DirectData&) const { return "direct, the table as module data"; }
+      std::string operator()(const Staged& staged) const {
+        return "staged: tiles of " + text_of(staged.rows_per_tile) + " rows of " + text_of(chooser.row_in_bytes_) +
+               " bytes are read and written in 16-byte vectors and permuted in shared memory";
       }
+      std::string operator()(const Tiled& tiled) const {
+        return "tiled: the map swaps axes, so that parts of a row are read and written in runs of " +
+               text_of(tiled.run_bytes) + " bytes at least";
+      }
+      std::string operator()(const Bucketed& bucketed) const {
+        return "bucketed: rows of " + text_of(chooser.row_in_bytes_) +
+               " bytes are moved in two passes over segments of " + text_of(bucketed.source_segment) + " units";
+      }
+    };
+    return std::visit(Writer{*this}, *option.strategy);
+  }
+
+  std::string reason_for(const Option& best) const {
+    const Option& staged = of(PermuteStrategy::staged);
+    const std::string row = "a row of " + text_of(row_in_bytes_) + " bytes";
+    switch (best.name) {
+      case PermuteStrategy::direct:
+        return how(best) + ": " + why_direct(best);
+      case PermuteStrategy::staged:
+        return how(best);
+      default:
+        return how(best) + "; " +
+               (staged.strategy
+                    ? "staging whole rows is expected to be limited by " + staged.cost.limit(rows_)
+                    : row + " is too long for the " + text_of(limit_) + " bytes of shared memory of a block");
     }
-    std::uint64_t longest = std::max(blocks_.row_in_units(), blocks_.row_out_units());
-    return direct(blocks_, longest > k_most_literals
-                               ? "rows of " + text_of(longest) + " units need more than " + text_of(k_most_literals) +
-                                     " literals in a table"
-                               : "a row of " + text_of(row_in_bytes_) + " bytes does not fit in the " +
-                                     text_of(limit_) + " bytes of shared memory of a block");
   }
 
-  Choice staged(const Staged& found) const {
-    return {found, "staged: tiles of " + text_of(found.rows_per_tile) + " rows of " + text_of(row_in_bytes_) +
-                       " bytes are read and written in 16-byte vectors and permuted in shared memory"};
-  }
-
-  static Choice tiled(Tiled found, const std::string& why) {
-    std::string reason = "tiled: the map swaps axes, so that parts of a row are read and written in runs of " +
-                         text_of(found.run_bytes) + " bytes at least; " + why;
-    return {std::move(found), std::move(reason)};
-  }
-
-  Choice bucketed(const Bucketed& found) const {
-    return {found, "bucketed: rows of " + text_of(row_in_bytes_) +
-                       " bytes, too long for the shared memory of a block, are moved in two passes over segments of " +
-                       text_of(found.source_segment) + " units"};
+  std::string why_direct(const Option& best) const {
+    const Option& staged = of(PermuteStrategy::staged);
+    const std::string row = "a row of " + text_of(row_in_bytes_) + " bytes";
+    if (rows_ != 0 && fastest_of(0) != &best) {
+      return "launches of about " + text_of(rows_) + " rows move " + text_of(rows_ * blocks_.row_out_units()) +
+             " units, too few to make up for the latency of staging";
+    }
+    if (block_bytes_ >= 2 * k_sector_bytes) {
+      return "blocks of " + text_of(block_bytes_) +
+             " bytes move together, so that global memory is read in whole sectors";
+    }
+    if (block_bytes_ == k_vector_bytes && row_in_bytes_ <= k_cached_row_bytes) {
+      return "blocks of 16 bytes in rows of " + text_of(row_in_bytes_) +
+             " bytes: the two halves of a sector are used while it is cached";
+    }
+    if (staged.strategy && blocks_.map.size() < blocks_.map.source_size()) {
+      return "the map takes " + text_of(blocks_.map.size()) + " of " + text_of(blocks_.map.source_size()) +
+             " blocks of " + text_of(block_bytes_) + " bytes, so that staging whole rows reads more";
+    }
+    const double sectors = read_amplification(blocks_);
+    if (!staged.strategy && sectors <= k_near_by) {
+      return row +
+             " is too long for shared memory, and neighbours are read from places so near each other that whole "
+             "sectors are " +
+             text_of(static_cast<std::uint64_t>(std::lround(100 * sectors))) + " % of the bytes";
+    }
+    if (!staged.strategy && row_in_bytes_ <= limit_) {
+      return "rows of " + text_of(std::max(blocks_.row_in_units(), blocks_.row_out_units())) +
+             " units need more than " + text_of(k_most_literals) + " literals in a table";
+    }
+    if (!staged.strategy) {
+      return row + " does not fit in the " + text_of(limit_) + " bytes of shared memory of a block";
+    }
+    return "expected at " + text_of_speed(best.cost.speed(rows_)) + " of a copy's speed, staging whole rows at " +
+           text_of_speed(staged.cost.speed(rows_));
   }
 
   const BlockMap& blocks_;
-  std::uint64_t typical_rows_;
+  std::uint64_t rows_;
   unsigned limit_;
   std::uint64_t block_bytes_;
   std::uint64_t row_in_bytes_;
+  std::vector<Option> options_;
 };
 
 }  // namespace

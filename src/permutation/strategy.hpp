@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "kiln/target.hpp"
 #include "permutation/analysis.hpp"
@@ -29,11 +30,13 @@ using Strategy = std::variant<Direct, DirectData, Staged, Tiled, Bucketed>;
 
 struct Choice {
   Strategy strategy;
-  std::string reason;  ///< one sentence
+  std::string reason;                        ///< one sentence
+  std::vector<PermuteCandidate> candidates;  ///< as PermuteRequest has them
 };
 
-/// Which strategy moves this map, and why: the one that the shape asks for, or the one expected to be fastest. Throws
-/// Error{invalid_argument} when the one asked for cannot. Pure.
+/// Which strategy moves this map, and why: the one that the shape asks for, or the one expected to be fastest
+/// (cost.hpp); of those that are so nearly, the one with the simplest kernel. Throws Error{invalid_argument} when the
+/// one asked for cannot. Pure.
 Choice choose(const BlockMap& blocks, const PermuteShape& shape, const Target& target);
 
 /// Dynamic shared memory that one block may have on an architecture, in bytes.

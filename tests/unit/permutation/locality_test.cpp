@@ -47,6 +47,16 @@ TEST(ReadAmplification, CountsTheSectorThatIsLeftUnread) {
   EXPECT_EQ(amplification(rotation, 4), 1.25);
 }
 
+TEST(ReadAmplification, OfLongerPiecesIsMore) {
+  Sources strided(64 * 64);
+  for (std::size_t at = 0; at < strided.size(); ++at) {
+    strided[at] = static_cast<std::uint32_t>(at % 64 * 64 + at / 64);
+  }
+  const IndexMap map(std::span<const std::uint32_t>(strided), strided.size());
+  EXPECT_EQ(read_amplification(block_map(map, {}), 64), 16.0);
+  EXPECT_EQ(read_amplification(block_map(Permutation::identity(64), {}), 64), 1.0);
+}
+
 TEST(ReadAmplification, IsAWholeSectorAUnitWhereNothingIsNear) {
   Sources strided(64 * 64);
   for (std::size_t at = 0; at < strided.size(); ++at) {
@@ -64,6 +74,28 @@ TEST(ReadAmplification, CountsUnitsOfABlockTogether) {
 }
 
 TEST(ReadAmplification, TakesRowsShorterThanAWarp) { EXPECT_EQ(amplification({2, 0, 1}, 4), 32.0 / 12); }
+
+double share(const Sources& sources, std::uint64_t source_size, unsigned bytes, std::uint64_t inner = 1) {
+  const IndexMap map(std::span<const std::uint32_t>(sources), source_size);
+  return read_share(block_map(map, {.element_bytes = bytes, .inner = inner}));
+}
+
+TEST(ReadShare, OfAPermutationIsOne) {
+  EXPECT_EQ(share(shuffled(4096), 4096, 4), 1.0);
+  EXPECT_EQ(share(shuffled(37), 37, 1), 1.0);       // less than a piece
+  EXPECT_EQ(share(shuffled(50), 50, 4, 100), 1.0);  // more than one each
+}
+
+TEST(ReadShare, CountsWholePieces) {
+  EXPECT_EQ(share({0, 500}, 1000, 4), 16.0);          // two pieces of 64 bytes for two floats
+  EXPECT_EQ(share({5, 3, 5, 4}, 1000, 4), 4.0);       // all in one
+  EXPECT_EQ(share({5, 0}, 7, 4, 12), 64.0 * 3 / 96);  // 48 bytes at 240, over the end of a piece, and at 0
+}
+
+TEST(ReadShare, IsLessWhereUnitsAreRepeated) {
+  EXPECT_EQ(share(Sources(64, 7), 16, 4), 64.0 / 256);
+  EXPECT_EQ(share({1, 0, 1, 1}, 2, 4, 100), 0.5);
+}
 
 }  // namespace
 }  // namespace kiln::permutation

@@ -47,9 +47,10 @@ TEST(SharedPiece, EndsWhereUnitsAreNoNeighbours) {
   EXPECT_EQ(shared_piece_bytes(side_of({{64, 1, 1, 0, 0}}, 2), 1), 2U);
 }
 
-double cycles_of(const std::vector<std::uint32_t>& sources, unsigned bytes) {
+double cycles_of(const std::vector<std::uint32_t>& sources, unsigned bytes, unsigned lanes = 1,
+                 WordOrder order = WordOrder::plain) {
   const IndexMap map(std::span<const std::uint32_t>(sources), sources.size());
-  return gather_cycles(block_map(map, {.element_bytes = bytes}));
+  return gather_cycles(block_map(map, {.element_bytes = bytes}), lanes, order);
 }
 
 TEST(GatherCycles, OfATransposeAreMany) {
@@ -59,9 +60,24 @@ TEST(GatherCycles, OfATransposeAreMany) {
   }
   // A warp's vectors are in two columns; of each, 16 units of one bank.
   EXPECT_EQ(cycles_of(sources, 4), 16.0);
+  EXPECT_EQ(cycles_of(sources, 4, 1, WordOrder::swizzled), 16.0);
+  // A vector of bytes is longer: the warp's are in eight columns, four units of each.
+  EXPECT_EQ(cycles_of(sources, 1, 4), 4.0);
   std::iota(sources.rbegin(), sources.rend(), 0U);
   EXPECT_EQ(cycles_of(sources, 4), 4.0);
   EXPECT_EQ(cycles_of({0, 2, 1}, 4), 1.0) << "too few for a warp";
+}
+
+TEST(GatherCycles, OfABitReversalAreFewWhereWordsAreSwizzled) {
+  std::vector<std::uint32_t> sources(4096);
+  for (std::uint32_t at = 0; at < sources.size(); ++at) {
+    for (unsigned bit = 0; bit < 12; ++bit) {
+      sources[at] |= (at >> bit & 1) << (11 - bit);
+    }
+  }
+  // A warp's units are 128 bytes apart, all in one bank; swizzled, eight places of a vector are told apart.
+  EXPECT_EQ(cycles_of(sources, 4), 32.0);
+  EXPECT_EQ(cycles_of(sources, 4, 1, WordOrder::swizzled), 4.0);
 }
 
 }  // namespace
