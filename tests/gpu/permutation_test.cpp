@@ -253,7 +253,7 @@ TEST_F(PermutationTest, StagedTakesTilesFromBothGridDimensions) {
 TEST_F(PermutationTest, LongRowsTakeScratchMemoryOfTheCallers) {
   for (unsigned bytes : {1U, 4U, 8U}) {
     const IndexMap map = make_map(MapKind::permutation, 90'001, 90'001);
-    PermuteKernel kernel = permuter.get(map, {.element_bytes = bytes});
+    PermuteKernel kernel = permuter.get(map, {.element_bytes = bytes, .strategy = PermuteStrategy::bucketed});
     ASSERT_EQ(kernel.strategy(), "bucketed");
     const std::uint64_t rows = 187;
     const std::uint64_t row_bytes = kernel.scratch_bytes(1);
@@ -276,7 +276,7 @@ TEST_F(PermutationTest, LongRowsTakeScratchMemoryOfTheCallers) {
 
 TEST_F(PermutationTest, RelaysRunAfterEachOtherAndBesideEachOther) {
   const IndexMap map = make_map(MapKind::permutation, 90'001, 90'001);
-  PermuteKernel kernel = permuter.get(map);
+  PermuteKernel kernel = permuter.get(map, {.strategy = PermuteStrategy::bucketed});
   const std::uint64_t rows = 187;
   const Bytes x = random_bytes(rows * 90'001 * 4);
   const Bytes expected = Buffers::guarded(defined(map, 4, rows, x), 0);
@@ -295,7 +295,7 @@ TEST_F(PermutationTest, RelaysRunAfterEachOtherAndBesideEachOther) {
 
 TEST_F(PermutationTest, LongRowsCanBeCaptured) {
   const IndexMap map = make_map(MapKind::permutation, 90'001, 90'001);
-  PermuteKernel kernel = permuter.get(map);
+  PermuteKernel kernel = permuter.get(map, {.strategy = PermuteStrategy::bucketed});
   const test::Cuda& cuda = test::Gpu::get().cuda();
   for (std::uint64_t rows : {1U, 187U}) {
     const Bytes x = random_bytes(rows * 90'001 * 4);
@@ -348,7 +348,7 @@ TEST_F(PermutationTest, BadPointersAreRefusedBeforeTheLaunch) {
 TEST_F(PermutationTest, RunsInTheCallersStream) {
   test::GpuStream stream(/*non_blocking=*/true);
   const IndexMap map = make_map(MapKind::permutation, 36, 36);
-  PermuteKernel kernel = permuter.get(map);
+  PermuteKernel kernel = permuter.get(map, {.strategy = PermuteStrategy::bucketed});
   const Bytes x = random_bytes(1000 * 144);
   Buffers buffers(x, x.size(), 0, 0);
   kernel(buffers.y_at, buffers.x_at, 1000, stream.get());
