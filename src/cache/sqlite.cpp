@@ -361,7 +361,9 @@ bool Database::abandon() noexcept {
 
 std::int64_t Database::changes() const noexcept { return sqlite3_changes(handle_.get()); }
 
-Transaction::Transaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
+Transaction::Transaction(Database& database) : passage_(database.is_gated()), database_(database) {
+  database_.execute("BEGIN IMMEDIATE");
+}
 
 Transaction::~Transaction() {
   if (open_) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cache/sqlite_gate.hpp"
 #include "support/unique_handle.hpp"
 
 struct sqlite3;
@@ -116,16 +117,17 @@ class Database {
     read_write,  ///< must be there
     read_only,   ///< takes locks; makes no file, also not the shared memory of a WAL
     immutable,   ///< takes no locks, sees the main file only: nobody may be writing, or all that is read is verified
-    build,       ///< as `create`, for a file that nobody else knows of: no hardening that stops VACUUM INTO
+    build,       ///< as `create`, for a file that nobody else can have made or written: less hardened
   };
 
   /// No call sleeps for longer than `busy_wait` in all, whatever is in the way, and for no longer than the thread's
-  /// WaitBudget has left. Throws SqliteError. Also for `create`, the file is touched at the first statement only.
+  /// WaitBudget has left. Throws SqliteError; what the file holds is looked at with the first statement only.
   static Database open(const std::filesystem::path& file, Access access, std::chrono::milliseconds busy_wait);
 
   /// Its owner keeps it away from forks: calls need not pass SQLite's gate (sqlite_gate.hpp). Before the first
   /// statement.
   void keep_from_forks() noexcept { gated_ = false; }
+  bool is_gated() const noexcept { return gated_; }
   /// In the child of a fork, for a connection whose thread the child does not have: gives up what it holds. False when
   /// it was writing: it has to stay as it is.
   bool abandon() noexcept;
@@ -168,7 +170,8 @@ class Database {
   bool gated_ = true;
 };
 
-/// One transaction for writing; undone unless committed.
+/// One transaction for writing; undone unless committed. No fork comes in between: whoever waits for it to end, inside
+/// SQLite, would wait in vain for a thread that the fork keeps out.
 class Transaction {
  public:
   explicit Transaction(Database& database);
@@ -178,6 +181,7 @@ class Transaction {
   void commit();
 
  private:
+  const SqlitePassage passage_;
   Database& database_;
   bool open_ = true;
 };

@@ -11,6 +11,7 @@ namespace kiln::support {
 class ForkGate {
  public:
   void enter() {
+    std::lock_guard door(door_);
     std::lock_guard lock(mutex_);
     ++inside_;
   }
@@ -21,9 +22,11 @@ class ForkGate {
     }
   }
 
-  /// Waits until nobody is inside, at most so long, and keeps all others out until `open`. False when the time was up
-  /// first. For the thread that forks, which must not be inside.
+  /// Keeps all others out until `open`, and waits until nobody is inside, at most so long. False when the time was up
+  /// first. For the thread that forks, which must not be inside. Who is inside must not enter again, nor wait for
+  /// somebody who has yet to.
   bool shut(std::chrono::milliseconds most) {
+    door_.lock();
     std::unique_lock lock(mutex_);
     bool empty = empty_.wait_for(lock, most, [this] { return inside_ == 0; });
     lock.release();
@@ -33,10 +36,12 @@ class ForkGate {
   void open(bool in_child) {
     inside_ = in_child ? 0 : inside_;
     mutex_.unlock();
+    door_.unlock();
   }
 
  private:
-  std::mutex mutex_;  // held while it is shut
+  std::mutex door_;   // held from the moment that somebody wants it shut: else those who come and go could keep it open
+  std::mutex mutex_;  // guards the number; held while it is shut
   std::condition_variable empty_;
   int inside_ = 0;
 };
