@@ -13,7 +13,8 @@ namespace kiln::cache {
 
 namespace {
 
-/// Visits what can be read; a database that gives out on the way is one more damage.
+/// Visits what can be read; where the database is damaged on the way, that is one more damage. Throws SqliteError when
+/// it could not be read for another reason: rows that are merely out of reach now must not be taken for lost.
 void visit_sound(Store& from, const std::string& layer, const std::filesystem::path& path, TransferResult& result,
                  const std::function<void(const Row&, const Artifact&)>& visit) {
   try {
@@ -25,6 +26,9 @@ void visit_sound(Store& from, const std::string& layer, const std::filesystem::p
       }
     });
   } catch (const SqliteError& error) {
+    if (error.fault() != SqliteFault::content) {
+      throw;
+    }
     result.damage.push_back({layer, path, std::nullopt, std::string("it is damaged: ") + error.what(), false});
   }
 }
@@ -36,6 +40,17 @@ bool has_sound(UserLayer& layer, const Row& row) {
   }
   const auto closer = layer.find(row.key, row.compiler);
   return closer && to_artifact(*closer);
+}
+
+/// Made anew from the artifact: nothing but what was checked gets into the cache.
+void put_anew(UserLayer& into, const Artifact& artifact) {
+  const auto row = to_row(artifact, now_in_seconds());
+  if (row && into.put(*row)) {
+    return;
+  }
+  const LayerStats cache = into.stats();
+  throw StoreError(cache.path.string(), cache.degraded ? "the cache cannot be written: " + cache.trouble
+                                                       : "another process holds the cache; try again");
 }
 
 }  // namespace
@@ -54,19 +69,19 @@ TransferResult write_sound_rows(Store& from, const std::filesystem::path& file) 
 TransferResult read_sound_rows(const std::filesystem::path& file, UserLayer& into) {
   TransferResult result;
   const OpenPack pack = open_pack(file, "name a file that `kiln export` or `kiln precompile` wrote");
-  visit_sound(pack.connection->store(), file.filename().string(), file, result,
-              [&](const Row& row, const Artifact& artifact) {
-                if (has_sound(into, row)) {
-                  ++result.present;
-                  return;
-                }
-                // Made anew from the artifact: nothing but what was checked gets into the cache.
-                const auto fresh = to_row(artifact, now_in_seconds());
-                if (!fresh || !into.put(*fresh)) {
-                  throw StoreError(into.stats().path.string(), "the cache cannot be written: " + into.stats().trouble);
-                }
-                ++result.entries;
-              });
+  const auto put = [&](const Row& row, const Artifact& artifact) {
+    if (has_sound(into, row)) {
+      ++result.present;
+      return;
+    }
+    put_anew(into, artifact);
+    ++result.entries;
+  };
+  try {
+    visit_sound(pack.connection->store(), file.filename().string(), file, result, put);
+  } catch (const SqliteError& error) {
+    throw StoreError(file.string(), std::string("it cannot be read: ") + error.what());
+  }
   return result;
 }
 
@@ -86,11 +101,7 @@ void require_replaceable(const std::filesystem::path& file) {
   if (status.type() != std::filesystem::file_type::regular) {
     throw StoreError(file.string(), "it is there and is not a regular file: name a file to be made, or a pack");
   }
-  try {
-    cache::open_pack(file);
-  } catch (const StoreError&) {
-    throw StoreError(file.string(), "it is there and is not a pack, so it is not replaced: name another file");
-  }
+  cache::open_pack(file, "it is not replaced: name another file");
 }
 
 }  // namespace
@@ -110,7 +121,8 @@ TransferResult export_cache(const ServiceOptions& options, const std::filesystem
     }
     return result;
   } catch (const cache::SqliteError& error) {
-    throw StoreError(database.string(), std::string(error.what()) + "; try `kiln verify --repair`");
+    const bool damaged = error.fault() == cache::SqliteFault::content;
+    throw StoreError(database.string(), std::string(error.what()) + (damaged ? "; try `kiln verify --repair`" : ""));
   }
 }
 

@@ -9,7 +9,8 @@
 namespace kiln::cache {
 
 /// Writes the sound rows of `from` to a pack at `file`, in order; the others, and what keeps rows from being read, are
-/// listed in the result. Throws StoreError when the pack cannot be written.
+/// listed in the result. Throws StoreError when the pack cannot be written, and SqliteError when rows cannot be read
+/// though nothing is wrong with them; then there is no pack.
 TransferResult write_sound_rows(Store& from, const std::filesystem::path& file);
 
 /// Puts the sound rows of a pack into the user cache, unless it has them. Throws StoreError when the pack cannot be

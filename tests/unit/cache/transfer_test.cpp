@@ -3,6 +3,7 @@
 #include "cache/row.hpp"
 #include "cache/sqlite.hpp"
 #include "cache/store.hpp"
+#include "cache/transfer.hpp"
 #include "unit/cache/maintenance_fixture.hpp"
 
 namespace kiln::cache {
@@ -10,6 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class TransferTest : public MaintenanceTest {
@@ -165,11 +167,68 @@ TEST_F(TransferTest, AFailedExportLeavesWhatWasThere) {
   EXPECT_THROW(export_cache(ServiceOptions{}, file), Error);
 }
 
+// What was read so far would take the place of a good export, or, in a repair, of the cache itself.
+TEST_F(TransferTest, WhatCannotBeReadNowIsNotTakenForDamage) {
+  fill(3);
+  test::RawDatabase raw(database());
+  raw.text("PRAGMA journal_mode = DELETE");
+  Store store(Database::open(database(), Database::Access::read_write, std::chrono::milliseconds(0)));
+  ASSERT_EQ(store.count(), 3u);
+  raw.execute("BEGIN EXCLUSIVE");
+  EXPECT_THROW(write_sound_rows(store, root_ / "rows"), SqliteError);
+  raw.execute("COMMIT");
+  for (const auto& file : std::filesystem::directory_iterator(root_.path())) {
+    EXPECT_EQ(file.path().filename(), "cache") << "nothing is left of the export";
+  }
+  EXPECT_EQ(write_sound_rows(store, root_ / "rows").entries, 3u);
+}
+
+TEST_F(TransferTest, AnExportOfABusyCacheSaysSo) {
+  fill(2);
+  test::RawDatabase raw(database());
+  raw.text("PRAGMA journal_mode = DELETE");
+  raw.execute("BEGIN EXCLUSIVE");
+  options_.busy_wait = std::chrono::milliseconds(1);
+  try {
+    export_cache(options_, root_ / "rows");
+    FAIL() << "it was read though it is locked";
+  } catch (const StoreError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("another process"));
+    EXPECT_THAT(error.what(), Not(HasSubstr("repair")));
+  }
+}
+
+TEST_F(TransferTest, AnImportIntoABusyCacheSaysSo) {
+  const auto file = export_of(2);
+  fill(other_, 10, 1);
+  test::RawDatabase raw(*other_.cache_dir / "kiln.db");
+  raw.execute("BEGIN IMMEDIATE");
+  other_.busy_wait = std::chrono::milliseconds(1);
+  try {
+    import_cache(other_, {file});
+    FAIL() << "it was written though it is locked";
+  } catch (const StoreError& error) {
+    EXPECT_EQ(error.path(), (*other_.cache_dir / "kiln.db").string());
+    EXPECT_THAT(error.what(), HasSubstr("another process"));
+  }
+}
+
 TEST_F(TransferTest, AnExportReplacesWhatWasThere) {
   const auto file = export_of(2);
   fill(options_, 10, 3);
   EXPECT_EQ(export_cache(options_, file).entries, 5u);
   EXPECT_EQ(import_cache(other_, {file}).entries, 5u);
+}
+
+TEST_F(TransferTest, APackThatIsNotReplacedIsNamedWithTheReason) {
+  const auto file = export_of(2);
+  ::chmod(file.c_str(), 0666);
+  try {
+    export_cache(options_, file);
+    FAIL() << "a file that everyone may write was replaced";
+  } catch (const StoreError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("0666"));
+  }
 }
 
 TEST_F(TransferTest, AnExportReplacesNothingButAPack) {
