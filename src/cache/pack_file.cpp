@@ -8,7 +8,6 @@
 #include <cstring>
 #include <system_error>
 
-#include "cache/file_identity.hpp"
 #include "cache/schema.hpp"
 #include "cache/store.hpp"
 #include "kiln/error.hpp"
@@ -45,10 +44,30 @@ std::filesystem::path directory_of(const std::filesystem::path& file) {
 
 }  // namespace
 
+FileIdentity make_anew(const std::filesystem::path& file, const std::filesystem::path& output) {
+  const auto refuse = [&](const std::filesystem::path& what, const char* problem) {
+    const int error = errno;
+    throw StoreError(output.string(), "the pack cannot be written: '" + what.string() + "' cannot be " + problem +
+                                          ": " + file_trouble(error));
+  };
+  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
+    const std::filesystem::path old = beside(file, suffix);
+    if (::unlink(old.c_str()) != 0 && errno != ENOENT) {
+      refuse(old, "removed");
+    }
+  }
+  // With the mode that SQLite gives its files.
+  support::UniqueHandle<DescriptorTraits> descriptor(
+      ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  struct stat status{};
+  if (!descriptor || ::fstat(descriptor.get(), &status) != 0) {
+    refuse(file, "made");
+  }
+  return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino)};
+}
+
 PackFile::PackFile(std::filesystem::path output, PackPolicy policy)
-    : output_(std::move(output)), aside_(beside(output_, ".new")) {
-  std::error_code error;
-  std::filesystem::remove(aside_, error);
+    : output_(std::move(output)), aside_(beside(output_, ".new")), identity_(make_anew(aside_, output_)) {
   try {
     store_ = std::make_unique<Store>(Database::open(aside_, Database::Access::build, std::chrono::milliseconds(0)));
     // The file is nobody's until it is renamed, and made anew after a crash: it needs no journal.
@@ -57,16 +76,28 @@ PackFile::PackFile(std::filesystem::path output, PackPolicy policy)
     create_pack_schema(store_->database(), policy);
     store_->database().execute("BEGIN IMMEDIATE");
   } catch (const SqliteError& problem) {
+    give_up();
     throw StoreError(output_.string(), std::string("the pack cannot be written: ") + problem.what());
   }
 }
 
 PackFile::~PackFile() {
-  if (store_ != nullptr) {
-    store_.reset();
-    std::error_code error;
-    std::filesystem::remove(aside_, error);
+  if (!is_in_place_) {
+    give_up();
   }
+}
+
+void PackFile::give_up() noexcept {
+  store_.reset();
+  if (is_ours()) {
+    ::unlink(aside_.c_str());
+  }
+}
+
+/// Another process may have begun anew.
+bool PackFile::is_ours() const noexcept {
+  const std::optional<FileState> state = state_of(aside_);
+  return state && state->identity == identity_;
 }
 
 void PackFile::add(const Row& row) {
@@ -91,9 +122,13 @@ void PackFile::finish() {
     fail(aside_, "give it the permissions of the pack it replaces", errno);
   }
   sync(aside_, O_RDONLY);
+  if (!is_ours()) {
+    throw StoreError(output_.string(), "another process writes this pack as well, and began later: it is left to that");
+  }
   if (::rename(aside_.c_str(), output_.c_str()) != 0) {
     fail(output_, "put the pack in place", errno);
   }
+  is_in_place_ = true;
   sync(directory_of(output_), O_RDONLY | O_DIRECTORY);
 }
 

@@ -3,12 +3,17 @@
 #include <filesystem>
 #include <memory>
 
+#include "cache/file_identity.hpp"
 #include "cache/pack_policy.hpp"
 #include "cache/row.hpp"
 
 namespace kiln::cache {
 
 class Store;
+
+/// Makes an empty file, in the place of whatever is at `file` and of what SQLite would read beside it: never one that
+/// somebody else put there. Throws StoreError that names `output`, the pack that it is for.
+FileIdentity make_anew(const std::filesystem::path& file, const std::filesystem::path& output);
 
 /// Writes a pack in one go: the same rows give the same bytes. It appears at its place whole, or not at all.
 /// Not thread-safe.
@@ -23,12 +28,18 @@ class PackFile {
   /// In the order of (key, compiler), each once: `Store::visit_all` gives them so. `id` and `last_used` are not taken
   /// over. Throws StoreError.
   void add(const Row& row);
-  /// Makes the pack durable and puts it in place. Throws StoreError.
+  /// Makes the pack durable and puts it in place. Throws StoreError, also when another process has begun to write the
+  /// same pack meanwhile: that one's is then put in place.
   void finish();
 
  private:
+  void give_up() noexcept;
+  bool is_ours() const noexcept;
+
   std::filesystem::path output_;
   std::filesystem::path aside_;
+  FileIdentity identity_;  ///< of what was made at `aside_`
+  bool is_in_place_ = false;
   std::unique_ptr<Store> store_;
 };
 

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <system_error>
 #include <vector>
 
@@ -6,6 +8,7 @@
 #include "cache/layered_store.hpp"
 #include "cache/pack_file.hpp"
 #include "cache/pack_layer.hpp"
+#include "cache/trust.hpp"
 #include "kiln/error.hpp"
 
 namespace kiln::cache {
@@ -46,9 +49,10 @@ void drop_damaged(Store& store) {
   transaction.commit();
 }
 
-/// Goes on where an interrupted run stopped. Nothing if there is nothing that can be used.
+/// Goes on where an interrupted run stopped. Nothing if there is nothing that can be used: what somebody else may have
+/// written would get into the pack, which is trusted.
 std::unique_ptr<Store> resume(const std::filesystem::path& aside, PackPolicy policy) {
-  if (!state_of(aside)) {
+  if (!trust_database(aside, Owner::root_or_caller, ::geteuid()).trusted()) {
     return nullptr;
   }
   try {
@@ -68,13 +72,11 @@ std::unique_ptr<Store> resume(const std::filesystem::path& aside, PackPolicy pol
 /// Whatever stands at `output` is taken over, so that a pack can be extended.
 std::unique_ptr<Store> begin(const std::filesystem::path& output, const std::filesystem::path& aside,
                              PackPolicy policy) {
-  std::error_code error;
-  std::filesystem::remove(aside, error);
-  std::filesystem::remove(beside(aside, "-journal"), error);
   OpenPack before;
   if (state_of(output)) {
     before = open_pack(output, "it is left as it is: name another file");
   }
+  make_anew(aside, output);
   std::unique_ptr<Store> store = open_aside(aside);
   create_pack_schema(store->database(), policy);
   if (before.connection != nullptr) {

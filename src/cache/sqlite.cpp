@@ -127,7 +127,7 @@ void check(sqlite3* database, int code) {
 std::string uri_of(const std::filesystem::path& file, std::string_view parameters) {
   static constexpr std::string_view k_plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-~";
   static constexpr std::string_view k_digits = "0123456789ABCDEF";
-  std::string uri = "file:";
+  std::string uri = file.is_absolute() ? "file://" : "file:";  // without an authority, two slashes would begin one
   for (char c : file.native()) {
     if (k_plain.find(c) != std::string_view::npos) {
       uri += c;

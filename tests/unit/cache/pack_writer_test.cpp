@@ -138,6 +138,32 @@ TEST_F(PackWriterTest, AnUnusableRemainderIsMadeAnew) {
   EXPECT_TRUE(get_from(pack(), sample_artifact(1)));
 }
 
+TEST_F(PackWriterTest, ARemainderThatOthersMayWriteIsMadeAnew) {
+  {
+    PackWriter writer(pack());
+    writer.put(sample_artifact(1));
+  }
+  std::filesystem::permissions(partial(), std::filesystem::perms(0666));
+  PackWriter writer(pack());
+  EXPECT_FALSE(writer.contains(sample_artifact(1).key, k_compiler)) << "it could be anybody's";
+  writer.put(sample_artifact(2));
+  writer.finish();
+  EXPECT_FALSE(get_from(pack(), sample_artifact(1)));
+  EXPECT_TRUE(get_from(pack(), sample_artifact(2)));
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(PackWriterTest, MayBeNamedWithTwoSlashes) {
+  const std::filesystem::path file = "/" + pack().string();
+  for (int i = 0; i < 2; ++i) {
+    PackWriter writer(file);
+    writer.put(sample_artifact(i));
+    writer.finish();
+  }
+  EXPECT_TRUE(get_from(file, sample_artifact(0)));
+  EXPECT_TRUE(get_from(file, sample_artifact(1)));
+}
+
 TEST_F(PackWriterTest, WhatIsNoPackIsNamed) {
   {
     PackWriter writer(pack());
