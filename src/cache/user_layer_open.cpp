@@ -158,7 +158,9 @@ bool UserLayer::open_snapshot(const std::filesystem::path& file) {
     return true;
   }
   close();
-  if (header.kind == FileHeader::Kind::newer) {
+  // A read-only cache is looked at in no other way. Where somebody is writing, it may look unsound for a moment.
+  const bool is_last_look = read_only_ && header.kind != FileHeader::Kind::empty && !state_of(beside(file, "-journal"));
+  if (header.kind == FileHeader::Kind::newer || is_last_look) {
     degrade(header.trouble);
   }
   return false;
