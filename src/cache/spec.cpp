@@ -15,25 +15,26 @@ constexpr std::string_view k_code_prefix = "kiln/code/";
 constexpr std::string_view k_code_suffix = ".h";
 constexpr std::size_t k_max_digits = 20;
 
-/// A header made from the values: what it holds is a function of the format and the values, which are fields already.
-bool is_generated(std::string_view name, const Source& source) {
-  if (name == k_values_header) {
-    return true;
-  }
+/// A snippet made a header: it holds what is a field already.
+bool is_snippet(const Header& header, const Source& source) {
+  std::string_view name = header.name;
   if (name.size() <= k_code_prefix.size() + k_code_suffix.size() || !name.starts_with(k_code_prefix) ||
       !name.ends_with(k_code_suffix)) {
     return false;
   }
   std::string_view parameter = name.substr(k_code_prefix.size());
   parameter.remove_suffix(k_code_suffix.size());
-  return std::any_of(source.literals.begin(), source.literals.end(),
-                     [parameter](const auto& literal) { return literal.first == parameter; });
+  return std::any_of(source.literals.begin(), source.literals.end(), [&](const auto& literal) {
+    return literal.first == parameter && header.text == literal.second + "\n";
+  });
 }
 
-/// The template's own headers: those after the generated ones. Whatever is in doubt counts as the template's.
+/// The template's own headers: those after the generated ones, which are the constants made of the values and then the
+/// snippets. What they hold is a function of the format and the values, which are fields already. Whatever is in doubt
+/// counts as the template's.
 std::span<const Header> own_headers(const Source& source) {
-  std::size_t first = 0;
-  while (first < source.headers.size() && is_generated(source.headers[first].name, source)) {
+  std::size_t first = !source.headers.empty() && source.headers.front().name == k_values_header ? 1 : 0;
+  while (first < source.headers.size() && is_snippet(source.headers[first], source)) {
     ++first;
   }
   return std::span<const Header>(source.headers).subspan(first);

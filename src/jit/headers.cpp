@@ -88,7 +88,8 @@ class Finder {
     check_text(file);
     FileId id = files_.size();
     std::string wanted = file.name;
-    for (int copy = 2; !names_.try_emplace(file.name, id).second; ++copy) {
+    // A file may lie where the names of generated headers lead: "values.h" beside "kiln/own.h".
+    for (int copy = 2; is_generated(file.name) || !names_.try_emplace(file.name, id).second; ++copy) {
       file.name = std::to_string(copy) + "/" + wanted;
     }
     files_.push_back(std::move(file));
@@ -298,7 +299,7 @@ class Finder {
   /// For names that cannot be rewritten because a macro holds them: the spelling itself must lead to the file.
   void make_reachable_as(const HeaderName& header, FileId target, std::string_view macro) {
     std::string name(header.text);
-    if (files_[target].name == name) {
+    if (files_[target].name == name || is_generated(name)) {
       return;
     }
     auto [taken, is_free] = names_.try_emplace(name, target);

@@ -21,7 +21,7 @@ Parts sample() {
   parts.source.text = "__global__ void f() {}";
   parts.source.literals = {{"n", "36u"}, {"piece", "x + 1"}};
   parts.source.headers = {
-      {"kiln/values.h", "constexpr unsigned n = 36u;"}, {"kiln/code/piece.h", "x + 1"}, {"own.h", "int a;"}};
+      {"kiln/values.h", "constexpr unsigned n = 36u;"}, {"kiln/code/piece.h", "x + 1\n"}, {"own.h", "int a;"}};
   parts.source.entries = {"f"};
   parts.arguments = {"--std=c++17"};
   return parts;
@@ -66,6 +66,14 @@ TEST(Spec, LeavesOutGeneratedHeadersOnly) {
   one = spec_of(parts);
   parts.source.headers.back().text = "2";
   EXPECT_NE(spec_of(parts), one);
+  // Right behind the generated ones, and called like one.
+  for (const char* name : {"kiln/values.h", "kiln/code/piece.h", "kiln/code/n.h", "kiln/code/.h"}) {
+    parts = sample();
+    parts.source.headers[2] = {name, "1"};
+    one = spec_of(parts);
+    parts.source.headers[2].text = "2";
+    EXPECT_NE(spec_of(parts), one) << name;
+  }
 }
 
 TEST(Spec, AnyDifferenceMakesAnotherSpec) {

@@ -79,6 +79,17 @@ TEST_F(Headers, OneSpellingForTwoFilesIsTakenApart) {
   EXPECT_EQ(by_name(closure), (Map{{"c.h", "// beside\n"}, {"2/c.h", "// by path\n"}}));
 }
 
+TEST_F(Headers, AFileWhereTheGeneratedHeadersWouldBeIsTakenApart) {
+  write("inc/kiln/own.h", "#include \"values.h\"\n#include \"code/piece.h\"\n#include \"kiln/values.h\"\n");
+  write("inc/kiln/values.h", "// theirs\n");
+  write("inc/kiln/code/piece.h", "// theirs too\n");
+  EXPECT_EQ(by_name(find("#include <kiln/own.h>\n#include <kiln/values.h>\n", {"inc"})),
+            (Map{{"kiln/own.h",
+                  "#include \"2/kiln/values.h\"\n#include \"2/kiln/code/piece.h\"\n#include \"kiln/values.h\"\n"},
+                 {"2/kiln/values.h", "// theirs\n"},
+                 {"2/kiln/code/piece.h", "// theirs too\n"}}));
+}
+
 TEST_F(Headers, OneFileUnderTwoSpellingsIsOneHeader) {
   write("main/c.h", "#pragma once\n");
   write("main/d/e.h", "#include \"../c.h\"\n");
