@@ -21,6 +21,9 @@ struct ContextTraits {
 
 /// The size a frame unpacks to; absent if it is not one frame with a size within the limit.
 std::optional<std::size_t> content_size(std::span<const std::byte> frame) {
+  if (ZSTD_findFrameCompressedSize(frame.data(), frame.size()) != frame.size()) {
+    return std::nullopt;  // not a frame, or something follows it
+  }
   unsigned long long size = ZSTD_getFrameContentSize(frame.data(), frame.size());
   // ZSTD_CONTENTSIZE_UNKNOWN and _ERROR are the two largest numbers.
   if (size > k_max_field_bytes) {

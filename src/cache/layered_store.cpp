@@ -139,7 +139,8 @@ std::optional<Artifact> get_from(Layer& layer, const Request& request) {
 }
 
 std::string warning_of(const Totals& totals, std::uint64_t max_bytes) {
-  if (!evictions_outnumber_hits(totals.evicted, totals.hits)) {
+  const bool is_capped = max_bytes > 0;  // else the evictions are of another time, or of a process with a cap
+  if (!is_capped || !evictions_outnumber_hits(totals.evicted, totals.hits)) {
     return {};
   }
   return "more entries were evicted (" + std::to_string(totals.evicted) + ") than found (" +

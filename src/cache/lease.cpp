@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cache/filesystem.hpp"
+#include "cache/wait_budget.hpp"
 #include "support/fork.hpp"
 
 // How: open-file-description locks (F_OFD_SETLK) on single bytes of one empty file per user, the byte's offset being
@@ -146,8 +147,6 @@ class Deadline {
   }
 
  private:
-  static constexpr std::chrono::milliseconds k_longest_wait = std::chrono::hours(24 * 365);  // keeps end_ in range
-
   std::chrono::steady_clock::time_point end_;
   std::chrono::microseconds next_ = k_first_pause;
 };

@@ -4,10 +4,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <system_error>
 #include <thread>
+
+#include "cache/wait_budget.hpp"
 
 namespace kiln::cache {
 
@@ -44,7 +47,7 @@ void move_companion(const std::filesystem::path& file, const std::filesystem::pa
 
 DirectoryLock::DirectoryLock(const std::filesystem::path& directory, std::chrono::milliseconds wait) noexcept
     : descriptor_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  auto deadline = std::chrono::steady_clock::now() + wait;
+  auto deadline = std::chrono::steady_clock::now() + std::min(wait, k_longest_wait);
   while (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     bool held_by_another = errno == EWOULDBLOCK || errno == EINTR;
     if (!held_by_another || std::chrono::steady_clock::now() >= deadline) {

@@ -174,10 +174,9 @@ std::optional<Row> to_row(const Artifact& artifact, std::int64_t now) {
   row.ptx = compress(bytes_of(artifact.ptx));
   row.image = compress(artifact.image);
   row.checksum = checksum_of(row);
-  if (row.spec.size() + row.ptx.size() + row.image.size() + row.entries.size() + row.log.size() > k_max_row_bytes) {
-    return std::nullopt;
-  }
-  return row;
+  const std::size_t bytes = row.spec.size() + row.ptx.size() + row.image.size() + row.entries.size() + row.log.size() +
+                            row.entry_names.size() + row.template_name.size();
+  return bytes <= k_max_row_bytes ? std::optional(std::move(row)) : std::nullopt;
 }
 
 std::optional<Artifact> to_artifact(const Row& row) {

@@ -24,7 +24,7 @@ UserLayer::UserLayer(const ServiceOptions& options)
       file_(directory_ / k_database_name),
       read_only_(options.cache_mode == CacheMode::read_only),
       max_bytes_(options.max_bytes),
-      busy_wait_(options.busy_wait),
+      busy_wait_(std::clamp(options.busy_wait, std::chrono::milliseconds(0), k_longest_wait)),
       log_(options.log),
       fork_guard_(
           [this] {

@@ -4,6 +4,9 @@
 
 namespace kiln::cache {
 
+/// Nobody waits for longer, whatever the options say: so that times can be added.
+inline constexpr std::chrono::milliseconds k_longest_wait = std::chrono::hours(24 * 365);
+
 /// How long SQLite may sleep in this thread while this lives; less is left with each sleep. One within another gets no
 /// more than the outer one has left. Without any there is no bound.
 ///

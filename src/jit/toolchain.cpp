@@ -25,7 +25,9 @@ std::optional<NvrtcFile> look_at(const fs::path& path) {
   file.device = static_cast<std::uint64_t>(status.st_dev);
   file.inode = static_cast<std::uint64_t>(status.st_ino);
   file.size = static_cast<std::uint64_t>(status.st_size);
-  file.mtime_ns = static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
+  // Without sign: a time after the year 2262 may wrap around, since it is only compared for equality.
+  file.mtime_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000U +
+                                            static_cast<std::uint64_t>(status.st_mtim.tv_nsec));
   return file;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <ctime>
 #include <fstream>
 #include <memory>
 #include <thread>
@@ -91,6 +92,31 @@ TEST_F(RecoveryTest, WhatIsNoDatabaseIsMovedAside) {
   EXPECT_TRUE(std::filesystem::exists(beside(".corrupt-1")));
   EXPECT_EQ(stats_of(store).corrupt_dropped, 1U);
   EXPECT_EQ(messages_.count_with("moved aside"), 1U);
+}
+
+TEST_F(RecoveryTest, WhatIsNoDatabaseIsSaidInAReadOnlyCache) {
+  make(1);
+  const std::string sound = read_file(database());
+  ServiceOptions read_only = options();
+  read_only.cache_mode = CacheMode::read_only;
+  for (const std::string& content :
+       {"this is no database at all, but long enough to have a header" + std::string(200, '.'),
+        sound.substr(0, sound.size() / 2), sound.substr(0, 50)}) {
+    restore(content);
+    const std::size_t said = messages_.all().size();
+    LayeredStore store(read_only);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_FALSE(get(store, sample_artifact(0)));
+    }
+    EXPECT_EQ(messages_.all().size(), said + 1);
+    EXPECT_EQ(stats_of(store).degraded, 1U);
+    EXPECT_NE(stats_of(store).layers.at(0).trouble, "");
+    EXPECT_EQ(read_file(database()), content);
+  }
+  restore(std::string());
+  LayeredStore store(read_only);
+  EXPECT_FALSE(get(store, sample_artifact(0)));
+  EXPECT_EQ(stats_of(store).degraded, 0U) << "its maker is at it";
 }
 
 TEST_F(RecoveryTest, AtMostTwoDamagedDatabasesAreKept) {
@@ -274,6 +300,41 @@ TEST_F(RecoveryTest, WhoWaitedInVainWaitsLittleTheNextTime) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1000));
   other.execute("COMMIT");
   EXPECT_EQ(messages_.count_with("not written within 1500 ms"), 1U);
+}
+
+/// What this thread has computed for.
+std::chrono::nanoseconds busy_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+TEST_F(RecoveryTest, ABusyDatabaseMayBeWaitedForAsLongAsItTakes) {
+  make(1);
+  Database other = Database::open(database(), Database::Access::read_write, std::chrono::milliseconds(0));
+  other.execute("BEGIN IMMEDIATE");
+  ServiceOptions patient = options();
+  patient.busy_wait = std::chrono::milliseconds::max();
+  LayeredStore store(patient);
+  std::thread holder([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    other.execute("COMMIT");
+  });
+  const auto before = busy_time();
+  EXPECT_TRUE(store.put(sample_artifact(1)));
+  EXPECT_LT(busy_time() - before, std::chrono::milliseconds(200)) << "it slept";
+  holder.join();
+}
+
+TEST_F(RecoveryTest, ADirectoryMayBeNamedWithTwoSlashes) {
+  ServiceOptions doubled = options();
+  doubled.cache_dir = "/" + options().cache_dir->string();
+  LayeredStore store(doubled);
+  ASSERT_TRUE(store.put(sample_artifact(0)));
+  EXPECT_TRUE(get(store, sample_artifact(0)));
+  std::size_t listed = 0;
+  store.query({}, [&listed](const Entry&) { return ++listed > 0; });
+  EXPECT_EQ(listed, 1U);
 }
 
 TEST_F(RecoveryTest, ClearSaysThatTheDatabaseIsBusy) {

@@ -87,6 +87,11 @@ TEST(Row, ForgedRowsAreRefused) {
   expect_refused([](Row& r) { r.image.resize(r.image.size() / 2); });
   expect_refused([](Row& r) { r.spec = {std::byte{1}, std::byte{2}}; });
   expect_refused([](Row& r) { r.ptx.insert(r.ptx.end(), r.ptx.begin(), r.ptx.end()); });
+  expect_refused([](Row& r) {
+    const std::vector<std::byte> skipped{std::byte{0x50}, std::byte{0x2A}, std::byte{0x4D}, std::byte{0x18},
+                                         std::byte{0},    std::byte{0},    std::byte{0},    std::byte{0}};
+    r.ptx.insert(r.ptx.end(), skipped.begin(), skipped.end());
+  });
 }
 
 TEST(Row, WhatCannotBeUsedIsNotStored) {
@@ -101,6 +106,16 @@ TEST(Row, WhatCannotBeUsedIsNotStored) {
   EXPECT_TRUE(refused([](Artifact& a) { a.compiler.minor = 1000; }));
   EXPECT_TRUE(refused([](Artifact& a) { a.compiler.build = -1; }));
   EXPECT_FALSE(refused([](Artifact& a) { a.compile_ms = std::numeric_limits<double>::quiet_NaN(); }));
+}
+
+// Names are stored twice: in the column that people read, too.
+TEST(Row, WhatIsTooLargeForADatabaseIsNotStored) {
+  Artifact artifact = sample_artifact(1);
+  artifact.entries.resize(1);
+  artifact.entries[0].expression.assign(std::size_t{126} << 20, 'f');
+  EXPECT_FALSE(to_row(artifact, 5));
+  artifact.entries[0].expression.assign(std::size_t{1} << 20, 'f');
+  EXPECT_TRUE(to_row(artifact, 5));
 }
 
 TEST(Row, CompilersAsNumbers) {

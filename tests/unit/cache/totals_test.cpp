@@ -166,6 +166,10 @@ TEST_F(TotalsTest, WarnWhenEvictionsOutnumberHits) {
   EXPECT_EQ(stats_of(store).warning, "");
   EXPECT_TRUE(add_totals(file(), {.evicted = 1}));
   EXPECT_NE(stats_of(store).warning.find("KILN_CACHE_MAX_SIZE"), std::string::npos);
+  ServiceOptions without_cap = options();
+  without_cap.max_bytes = 0;
+  LayeredStore unbounded(without_cap);
+  EXPECT_EQ(stats_of(unbounded).warning, "") << "there is no cap to raise";
 }
 
 TEST_F(TotalsTest, AForkedChildCountsItsOwnOnly) {
