@@ -112,11 +112,17 @@ std::uint64_t rebuild(const ServiceOptions& options, std::unique_ptr<Connection>
       throw StoreError(file.string(), "it cannot be moved aside; check the permissions of the directory");
     }
   }
-  UserLayer layer(options);
-  const auto entries = read_sound_rows(rescued, layer).entries;
-  std::error_code error;
-  std::filesystem::remove(rescued, error);
-  return entries;
+  try {
+    UserLayer layer(options);
+    const auto entries = read_sound_rows(rescued, layer).entries;
+    std::error_code error;
+    std::filesystem::remove(rescued, error);
+    return entries;
+  } catch (const StoreError& error) {
+    throw StoreError(file.string(), "it was moved aside, and its entries could not be put into a new one: " +
+                                        std::string(error.what()) + "; they are kept: run `kiln import '" +
+                                        rescued.string() + "'`");
+  }
 }
 
 /// A database that SQLite cannot even open.

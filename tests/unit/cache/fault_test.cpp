@@ -226,6 +226,80 @@ TEST_P(FaultTest, KilledAtEveryWrite) {
   RecordProperty("kills", static_cast<int>(kills));
 }
 
+class RepairFaultTest : public MaintenanceTest {
+ protected:
+  RepairFaultTest() {
+    options_.busy_wait = std::chrono::milliseconds(1);
+    fill(k_rows);
+    // Each row can be read, but the database has to be made anew.
+    test::RawDatabase(database())
+        .execute(
+            "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX by_last_used ON "
+            "artifacts(created)' WHERE name = 'by_last_used'");
+    std::filesystem::copy(*options_.cache_dir, root_ / "before");
+  }
+
+  void restore() {
+    std::filesystem::remove_all(*options_.cache_dir);
+    std::filesystem::copy(root_ / "before", *options_.cache_dir);
+    std::filesystem::permissions(*options_.cache_dir, std::filesystem::perms::owner_all);
+  }
+  /// Why it failed; empty when it did not.
+  std::string repair() {
+    try {
+      const auto result = verify(options_, true);
+      EXPECT_FALSE(result.damage.empty());
+      return {};
+    } catch (const StoreError& error) {
+      return error.what();
+    }
+  }
+  bool has_all() const {
+    for (std::uint64_t number = 1; number <= k_rows; ++number) {
+      if (!has(number)) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+// The rows are where they were, or in the new database, or where the error says.
+TEST_F(RepairFaultTest, NoCallThatFailsCostsARow) {
+  test::FaultVfs vfs;
+  std::uint64_t total = 0;
+  std::uint64_t kept = 0;
+  for (const Fault fault : {Fault::io_error, Fault::disk_full, Fault::no_lock}) {
+    for (const Times times : {Times::once, Times::forever}) {
+      std::uint64_t injected = 1;
+      for (std::uint64_t call = 1; injected > 0 && call < k_too_many; ++call) {
+        SCOPED_TRACE(std::string(test::name_of(fault)) + (times == Times::once ? ", only" : ", from") + " call " +
+                     std::to_string(call));
+        restore();
+        vfs.arm(fault, call, times);
+        const std::string trouble = repair();
+        injected = vfs.disarm();
+        total += injected;
+        if (!has_all()) {
+          const auto rescued = database().string() + ".rescued";
+          ASSERT_NE(trouble.find("kiln import '" + rescued + "'"), std::string::npos) << trouble;
+          ASSERT_NO_THROW(import_cache(options_, {rescued}));
+          ASSERT_TRUE(has_all());
+          ++kept;
+        }
+        if (injected == 0) {
+          EXPECT_EQ(trouble, "");
+          EXPECT_EQ(test::RawDatabase(database()).integrity(), "ok");
+        }
+      }
+    }
+  }
+  std::printf("[   FAULTS ] repair: %llu injected, %llu imported\n", static_cast<unsigned long long>(total),
+              static_cast<unsigned long long>(kept));
+  EXPECT_GT(total, 50u) << "the faults do not reach the code under test";
+  EXPECT_GT(kept, 0u) << "no fault came between the old database and the new one";
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Cache, FaultTest,
     ::testing::Values(Case{&k_get, Before::write_ahead_log}, Case{&k_get, Before::rollback_journal},
