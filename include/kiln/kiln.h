@@ -290,6 +290,9 @@ typedef struct kiln_permutation_request {
   uint64_t inner;         /* elements that move together; 0 counts as 1 */
   uint64_t typical_rows;  /* about how many rows one launch moves; 0: many */
   uint32_t element_bytes; /* 1, 2, 4, 8 or 16 */
+  const char* strategy;   /* "direct", "staged", "tiled" or "bucketed": instead of the choice. One that cannot move
+                             these indices is KILN_INVALID_ARGUMENT. NULL or "automatic": what is expected to be
+                             fastest */
 } kiln_permutation_request;
 
 /* Ready to run in the calling thread's current context. */

@@ -25,6 +25,9 @@ kiln::PermuteShape shape_of(const kiln_permutation_request& request) {
   shape.element_bytes = request.element_bytes;
   shape.inner = std::max<std::uint64_t>(request.inner, 1);
   shape.typical_rows = request.typical_rows;
+  if (request.strategy != nullptr) {
+    shape.strategy = kiln::parse_strategy(request.strategy);
+  }
   return shape;
 }
 

@@ -1,3 +1,6 @@
+#include <array>
+#include <cstdio>
+
 #include "cli/entry.hpp"
 #include "cli/request.hpp"
 #include "cli/target_choice.hpp"
@@ -28,13 +31,54 @@ std::string in_words(const Explanation& explanation) {
          "\n            here:  " + explanation.ours + "\n            there: " + explanation.theirs;
 }
 
+std::string two_decimals(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f", value);
+  return text.data();
+}
+
+/// "staged 0.98 of a copy's speed (memory traffic), direct 0.32 (memory traffic)"
+std::string expected(const std::vector<PermuteCandidate>& candidates) {
+  std::string text;
+  for (const PermuteCandidate& candidate : candidates) {
+    if (candidate.speed > 0) {
+      text += (text.empty() ? "" : ", ") + std::string(strategy_name(candidate.strategy)) + " " +
+              two_decimals(candidate.speed) + (text.empty() ? " of a copy's speed" : "") + " (" + candidate.note + ")";
+    }
+  }
+  return text;
+}
+
+void print_choice(const PermuteRequest& request, Output& out) {
+  out.line("            " + request.reason);
+  out.line("            expected: " + expected(request.candidates));
+  for (const PermuteCandidate& candidate : request.candidates) {
+    if (candidate.speed == 0) {
+      out.line("            not " + std::string(strategy_name(candidate.strategy)) + ": " + candidate.note);
+    }
+  }
+}
+
+Json list_of(const std::vector<PermuteCandidate>& candidates) {
+  Json list = Json::array();
+  for (const PermuteCandidate& candidate : candidates) {
+    const bool can = candidate.speed > 0;
+    list.push_back({{"strategy", strategy_name(candidate.strategy)},
+                    {"speed", can ? Json(candidate.speed) : Json(nullptr)},
+                    {"limit", can ? Json(candidate.note) : Json(nullptr)},
+                    {"problem", can ? Json(nullptr) : Json(candidate.note)}});
+  }
+  return list;
+}
+
+/// `request`: what a permutation came to; else null.
 void explain(const Common& common, const Service& service, const Template& tmpl, const Values& values,
-             const Target& target, const std::string& choice, Output& out) {
+             const Target& target, const PermuteRequest* request, Output& out) {
   Explanation explanation = service.explain(tmpl, values, target);
   if (!common.json) {
     out.line(target.text() + "  " + explanation.key.text() + "  " + in_words(explanation));
-    if (!choice.empty()) {
-      out.line("            " + choice);
+    if (request != nullptr) {
+      print_choice(*request, out);
     }
     if (!explanation.obstacle.empty()) {
       out.line("            cannot be compiled here: " + explanation.obstacle);
@@ -50,8 +94,10 @@ void explain(const Common& common, const Service& service, const Template& tmpl,
   json["ours"] = differs ? Json(explanation.ours) : Json(nullptr);
   json["theirs"] = differs ? Json(explanation.theirs) : Json(nullptr);
   json["obstacle"] = explanation.obstacle.empty() ? Json(nullptr) : Json(explanation.obstacle);
-  if (!choice.empty()) {
-    json["choice"] = choice;
+  if (request != nullptr) {
+    json["strategy"] = request->strategy;
+    json["choice"] = request->reason;
+    json["candidates"] = list_of(request->candidates);
   }
   print_json(out, json);
 }
@@ -63,7 +109,7 @@ ExitCode run_permute(const PermuteQuestion& question, Output& out) {
   Service service(cache_options(question.common, Layers::all));
   for (const Target& target : targets) {
     PermuteRequest request = plan(map, shape, target);
-    explain(question.common, service, request.tmpl, request.values, target, request.reason, out);
+    explain(question.common, service, request.tmpl, request.values, target, &request, out);
   }
   return k_done;
 }
@@ -74,7 +120,7 @@ ExitCode run_compile(const CompileQuestion& question, Output& out) {
   Values values = read_values(tmpl, question.request.definitions);
   Service service(cache_options(question.common, Layers::all));
   for (const Target& target : targets) {
-    explain(question.common, service, tmpl, values, target, {}, out);
+    explain(question.common, service, tmpl, values, target, nullptr, out);
   }
   return k_done;
 }

@@ -36,6 +36,9 @@ void add_permute_arguments(Syntax& syntax, PermuteArguments& arguments) {
           "Rows of one launch: decides the kernel, and how many rows are verified. Default: a kernel for many rows, "
           "verified with 1024, or what makes a million elements",
           0, k_most_rows)
+      .text("--strategy", arguments.strategy, "S",
+            "Instead of the choice: direct, staged, tiled or bucketed. One that cannot move the map is refused")
+      .check("--strategy", parse_strategy)
       .check("--dtype", dtype_bytes);
   add_targets(syntax, arguments.targets);
 }
@@ -63,6 +66,7 @@ PermuteShape read_shape(const PermuteArguments& arguments) {
   shape.element_bytes = dtype_bytes(arguments.dtype);
   shape.inner = arguments.inner.value_or(1);
   shape.typical_rows = arguments.rows.value_or(0);
+  shape.strategy = parse_strategy(arguments.strategy);
   return shape;
 }
 

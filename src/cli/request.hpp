@@ -19,6 +19,7 @@ struct PermuteArguments {
   std::string dtype = "f32";
   std::optional<std::uint64_t> inner;
   std::optional<std::uint64_t> source_size;
+  std::string strategy = "automatic";
   std::vector<std::string> targets;
 };
 
@@ -26,7 +27,7 @@ void add_permute_arguments(Syntax& syntax, PermuteArguments& arguments);
 /// A list that is wrong is a UsageError; a file's content is not.
 IndexMap read_map(const PermuteArguments& arguments);
 PermuteShape read_shape(const PermuteArguments& arguments);
-/// Throws UsageError for a shape that no kernel can have: its rows are too long.
+/// Throws UsageError for a shape that no kernel can have: its rows are too long, or the strategy cannot move the map.
 PermuteRequest plan(const IndexMap& map, const PermuteShape& shape, const Target& target);
 
 /// What `compile` and `explain compile` ask for.

@@ -131,7 +131,7 @@ class Reader {
   }
 
   void read_permutation(const Field& kernel) {
-    kernel.allow({"label", "permutation", "source_size", "dtype", "inner", "rows", "targets"});
+    kernel.allow({"label", "permutation", "source_size", "dtype", "inner", "rows", "strategy", "targets"});
     Field indices = kernel.need("permutation");
     auto source_size = kernel.find("source_size");
     IndexMap map = plan::at(indices, [&] { return read_map(indices, source_size ? source_size->count(1) : 0); });
@@ -140,6 +140,9 @@ class Reader {
     shape.inner = inner ? inner->count(1) : 1;
     auto rows = kernel.find("rows");
     shape.typical_rows = rows ? rows->count(0) : 0;
+    if (auto strategy = kernel.find("strategy")) {
+      shape.strategy = plan::at(*strategy, [&] { return parse_strategy(strategy->text()); });
+    }
     std::vector<Target> targets = targets_of(kernel);
     if (targets.empty()) {
       kernel.fail("a permutation's kernel depends on the target: give --target, or \"targets\" in the plan");

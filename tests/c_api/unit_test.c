@@ -220,6 +220,16 @@ static int permutations_refused(void) {
   request.element_bytes = 3;
   CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
               "3");
+  request.element_bytes = 4;
+  request.strategy = "quick";
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "'quick': it must be one of automatic, direct, staged, tiled, bucketed");
+  request.strategy = "";
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "strategy");
+  request.strategy = "tiled";
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "strategy is tiled: the map does not swap axes");
   kiln_service_free(service);
   return 0;
 }

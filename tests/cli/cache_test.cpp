@@ -104,6 +104,41 @@ TEST_F(FilledCache, ExplainSaysWhatHitsAndWhatDiffers) {
   EXPECT_EQ(permute.at("nearest"), nullptr);
 }
 
+TEST_F(FilledCache, ExplainSaysWhichStrategyWasChosenAndWhatOthersWouldReach) {
+  const std::vector<std::string> small{"explain",  "permute", "--indices", "2,1,3,0",
+                                       "--target", "sm_90",   "--rows",    "10"};
+  std::vector<std::string> as_json = small;
+  as_json.emplace_back("--json");
+  Json line = program_.run(as_json).line();
+  EXPECT_EQ(line.at("strategy"), "direct");
+  EXPECT_THAT(line.at("choice").get<std::string>(), HasSubstr("the latency of staging"));
+  ASSERT_EQ(line.at("candidates").size(), 4);
+  const Json& first = line.at("candidates").at(0);
+  EXPECT_EQ(first.at("strategy"), "direct");
+  EXPECT_NEAR(first.at("speed").get<double>(), 0.88, 0.1) << "ten rows of 36 take 1.17 of a copy's time";
+  EXPECT_EQ(first.at("limit"), "the latency of a launch");
+  EXPECT_EQ(first.at("problem"), nullptr);
+  const Json& last = line.at("candidates").at(3);
+  EXPECT_EQ(last.at("strategy"), "tiled");
+  EXPECT_EQ(last.at("speed"), nullptr);
+  EXPECT_EQ(last.at("limit"), nullptr);
+  EXPECT_THAT(last.at("problem").get<std::string>(), HasSubstr("does not swap axes"));
+  const std::string text = program_.run(small).out;
+  EXPECT_THAT(text, HasSubstr("direct: launches of about 10 rows"));
+  EXPECT_THAT(text, HasSubstr("expected: direct 0."));
+  EXPECT_THAT(text, HasSubstr(" of a copy's speed (the latency of a launch), staged 0."));
+  EXPECT_THAT(text, HasSubstr("not tiled: the map does not swap axes"));
+}
+
+TEST_F(FilledCache, ExplainTakesAStrategyAsPermuteDoes) {
+  const std::vector<std::string> asked{"explain", "permute", "--indices",  "2,1,3,0", "--target",
+                                       "sm_90",   "--json",  "--strategy", "direct"};
+  Json line = program_.run(asked).line();
+  EXPECT_EQ(line.at("strategy"), "direct");
+  EXPECT_EQ(line.at("choice"), "direct; asked for");
+  EXPECT_EQ(line.at("candidates").at(0).at("strategy"), "staged");
+}
+
 TEST_F(FilledCache, StatsCountWhatEveryProcessDid) {
   auto counters = [this] {
     Json stats = program_.run({"stats", "--json"}).line();

@@ -107,6 +107,11 @@ INSTANTIATE_TEST_SUITE_P(
         wrong("permute", {"--indices", "1,0", "--inner", "9999999999999999999"}, "--inner"),
         wrong("permute", {"--indices", "1,0", "--inner", "281474976710656"}, "inner"),
         wrong("permute", {"--indices", "1,0", "--inner", "-1"}, "--inner"),
+        wrong("permute", {"--indices", "1,0", "--strategy", "quick"},
+              "'quick': it must be one of automatic, direct, staged, tiled, bucketed"),
+        wrong("permute", {"--indices", "1,0", "--strategy", ""}, "--strategy"),
+        wrong("permute", {"--indices", "2,1,3,0", "--strategy", "tiled"}, "the map does not swap axes"),
+        Wrong{{"explain", "permute", "--indices", "1,0", "--target", "sm_90", "--strategy", "Direct"}, "'Direct'"},
         wrong("permute", {"--indices", "1,0", "--rows", "-1"}, "--rows"),
         wrong("permute", {"--indices", "1,0", "--rows", "1e3"}, "1e3"),
         wrong("permute", {"--indices", "1,0", "--rows", "18446744073709551615"}, "--rows"),
@@ -150,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Usage, NoValueMayBeEmptyHoweverItIsWritten) {
   const std::map<std::string, std::vector<std::string>> options{
-      {"permute", {"--indices", "--dtype", "--inner", "--source-size", "--rows", "--target", "--cache"}},
+      {"permute", {"--indices", "--dtype", "--inner", "--source-size", "--rows", "--strategy", "--target", "--cache"}},
       {"compile", {"-D", "-I", "--entry", "--option", "--target", "--emit", "-o", "--cache"}},
       {"precompile", {"-o", "-j", "--target", "--cache"}},
       {"query", {"--template", "--target", "--key", "--sort", "--limit", "--cache"}},

@@ -348,7 +348,7 @@ TEST_F(PermutationTest, BadPointersAreRefusedBeforeTheLaunch) {
 TEST_F(PermutationTest, RunsInTheCallersStream) {
   test::GpuStream stream(/*non_blocking=*/true);
   const IndexMap map = make_map(MapKind::permutation, 36, 36);
-  PermuteKernel kernel = permuter.get(map, {.strategy = PermuteStrategy::bucketed});
+  PermuteKernel kernel = permuter.get(map);
   const Bytes x = random_bytes(1000 * 144);
   Buffers buffers(x, x.size(), 0, 0);
   kernel(buffers.y_at, buffers.x_at, 1000, stream.get());

@@ -81,6 +81,31 @@ TEST_F(PlanFileTest, ThePlaceIsNamedOnce) {
             "plan.json:1: kernels[0].template: \"name\" is missing");
 }
 
+TEST_F(PlanFileTest, StrategiesThatThereAreNotOrThatCannot) {
+  const auto refusal = [this](const std::string& strategy) {
+    return refusal_of("{\"kiln_plan\": 1, \"kernels\": [{\"permutation\": [2, 0, 1],\n\"strategy\": " + strategy +
+                      "}]}");
+  };
+  EXPECT_EQ(
+      refusal("\"quick\""),
+      "plan.json:2: kernels[0].strategy: strategy is 'quick': it must be one of automatic, direct, staged, tiled, "
+      "bucketed");
+  EXPECT_EQ(refusal("2"), "plan.json:2: kernels[0].strategy: a text is wanted, not the number 2");
+  EXPECT_THAT(refusal("\"tiled\""), testing::StartsWith("plan.json:1: kernels[0]: strategy is tiled: the map does not "
+                                                        "swap axes"));
+}
+
+TEST_F(PlanFileTest, AStrategyIsTakenInPlaceOfTheChoice) {
+  const auto templates = [this](const std::string& more) {
+    test::write_file(dir_ / "plan.json",
+                     "{\"kiln_plan\": 1, \"kernels\": [{\"permutation\": [2, 0, 1, 3]" + more + "}]}");
+    return Plan::read(dir_ / "plan.json", {Target::cubin(90)}).items.at(0).tmpl.name();
+  };
+  EXPECT_EQ(templates(""), templates(R"(, "strategy": "automatic")"));
+  EXPECT_EQ(templates(""), "permute_staged.cu");
+  EXPECT_EQ(templates(R"(, "strategy": "direct")"), "permute_direct.cu");
+}
+
 TEST_F(PlanFileTest, WhatCannotBeShownIsEscaped) {
   std::string said = refusal_of(R"({"kiln_plan": 1, "kernels": [{"permutation": "a\n\u001b[31m\u0000b"}]})");
   EXPECT_THAT(said, testing::HasSubstr(R"(/a\x0a\x1b[31m\x00b': the name holds a NUL)"));
