@@ -31,9 +31,9 @@ struct VerifyResult {
   std::vector<Damage> damage;
 };
 
-/// Tells whether there is a cache to look at, so that it is known before anything is asked of it. A database that is not
-/// there yet is in order: it is an empty one. Throws StoreError naming a pack or user database that is there, or is named,
-/// and cannot be used, and Error{invalid_argument} when the options name no layer at all. Changes nothing.
+/// Tells whether there is a cache to look at, so that it is known before anything is asked of it. A database that is
+/// not there yet is in order: it is an empty one. Throws StoreError naming a pack or user database that is there, or is
+/// named, and cannot be used, and Error{invalid_argument} when the options name no layer at all. Changes nothing.
 KILN_EXPORT void require_usable(const ServiceOptions& options);
 
 /// Looks at the user database and every pack whole: SQLite's integrity check, then each row's checksum, spec, image
@@ -74,8 +74,8 @@ KILN_EXPORT TransferResult export_cache(const ServiceOptions& options, const std
 
 /// Adds the entries of each file, an export or a pack, to the user cache. Nothing in a file is believed: a row counts
 /// only if its checksum matches, its key is the hash of its spec, and its image is an ELF image or PTX. The files must
-/// be owned by root or the caller. Throws StoreError naming a file that cannot be read or is not a Kiln database, or
-/// when the cache cannot be written.
+/// be owned by root or the caller. Throws StoreError naming a file that cannot be read or is not a Kiln database,
+/// before anything of the others is added, or when the cache cannot be written.
 KILN_EXPORT TransferResult import_cache(const ServiceOptions& options, const std::vector<std::filesystem::path>& files);
 
 }  // namespace kiln

@@ -33,6 +33,10 @@ void visit_sound(Store& from, const std::string& layer, const std::filesystem::p
   }
 }
 
+OpenPack open_import(const std::filesystem::path& file) {
+  return open_pack(file, "name a file that `kiln export` or `kiln precompile` wrote");
+}
+
 bool has_sound(UserLayer& layer, const Row& row) {
   const auto found = layer.find(row.key, row.compiler);
   if (found || !layer.look_closer()) {
@@ -66,9 +70,11 @@ TransferResult write_sound_rows(Store& from, const std::filesystem::path& file) 
   return result;
 }
 
+void require_importable(const std::filesystem::path& file) { open_import(file); }
+
 TransferResult read_sound_rows(const std::filesystem::path& file, UserLayer& into) {
   TransferResult result;
-  const OpenPack pack = open_pack(file, "name a file that `kiln export` or `kiln precompile` wrote");
+  const OpenPack pack = open_import(file);
   const auto put = [&](const Row& row, const Artifact& artifact) {
     if (has_sound(into, row)) {
       ++result.present;
@@ -130,6 +136,11 @@ TransferResult import_cache(const ServiceOptions& options, const std::vector<std
   const auto database = cache::user_database_file(options);
   if (options.cache_mode == CacheMode::read_only) {
     throw StoreError(database.string(), "the cache is read-only: set KILN_CACHE_MODE=rw to import into it");
+  }
+  // Before the first is read, so that a name that is wrong changes nothing. One at a time: there may be more files than
+  // descriptors.
+  for (const auto& file : files) {
+    cache::require_importable(file);
   }
   cache::UserLayer layer(options);
   TransferResult total;

@@ -13,6 +13,9 @@ namespace kiln::cache {
 /// though nothing is wrong with them; then there is no pack.
 TransferResult write_sound_rows(Store& from, const std::filesystem::path& file);
 
+/// Throws StoreError when the pack cannot be opened.
+void require_importable(const std::filesystem::path& file);
+
 /// Puts the sound rows of a pack into the user cache, unless it has them. Throws StoreError when the pack cannot be
 /// opened or the cache cannot be written.
 TransferResult read_sound_rows(const std::filesystem::path& file, UserLayer& into);

@@ -152,6 +152,20 @@ TEST_F(TransferTest, RefusesWhatIsNoPack) {
   EXPECT_FALSE(std::filesystem::exists(*other_.cache_dir));
 }
 
+TEST_F(TransferTest, ImportsNothingWhereOneOfTheFilesIsNoPack) {
+  const auto file = export_of(2);
+  test::write_file(root_ / "text", "hello");
+  for (const char* name : {"text", "missing"}) {
+    try {
+      import_cache(other_, {file, root_ / name});
+      FAIL() << name;
+    } catch (const StoreError& error) {
+      EXPECT_THAT(error.path(), HasSubstr(name));
+    }
+    EXPECT_FALSE(std::filesystem::exists(*other_.cache_dir)) << name;
+  }
+}
+
 TEST_F(TransferTest, RefusesAFileThatOthersMayWrite) {
   const auto file = export_of(2);
   ::chmod(file.c_str(), 0666);
