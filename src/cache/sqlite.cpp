@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <system_error>
 
 #include "cache/sqlite_gate.hpp"
@@ -79,8 +80,12 @@ SqliteFault fault_of(int code) noexcept {
   }
 }
 
-/// What to do about an error of the file system. What is wrong with the file's content is its user's to tell.
-const char* remedy_of(int code) noexcept {
+/// What to do about an error of the file system, `reason` if the system gave one. What is wrong with the file's content
+/// is its user's to tell.
+const char* remedy_of(int code, int reason) noexcept {
+  if (reason == EMFILE || reason == ENFILE) {
+    return "; close some or raise the limit (ulimit -n)";
+  }
   switch (code & 0xFF) {
     case SQLITE_CANTOPEN:
       return ": check that its folder is there, and that this user may read and write both";
@@ -114,7 +119,8 @@ const char* remedy_of(int code) noexcept {
   if (reason != 0) {
     message += ": " + std::generic_category().message(reason);
   }
-  throw SqliteError(fault_of(code), extended, message + " (SQLite " + std::to_string(extended) + ")" + remedy_of(code));
+  throw SqliteError(fault_of(code), extended,
+                    message + " (SQLite " + std::to_string(extended) + ")" + remedy_of(code, reason));
 }
 
 void check(sqlite3* database, int code) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cache/private_group.hpp"
+#include "kiln/file_trouble.hpp"
 #include "support/unique_handle.hpp"
 
 namespace kiln::cache {
@@ -55,10 +56,16 @@ const char* elsewhere(Owner owner) noexcept {
   return owner == Owner::caller ? "set KILN_CACHE_DIR to a path of your own" : "use a pack in a folder of your own";
 }
 
+/// Where this process has run out of something, no other place helps.
+std::string why_and_what_to_do(int error, Owner owner) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM
+             ? file_trouble(error)
+             : std::generic_category().message(error) + "; " + elsewhere(owner);
+}
+
 Trust failed(const char* action, const std::filesystem::path& path, int error, Owner owner) {
   return {Trust::Verdict::failed,
-          std::string("cannot ") + action + " '" + path.string() + "': " + std::generic_category().message(error) +
-              "; " + elsewhere(owner),
+          std::string("cannot ") + action + " '" + path.string() + "': " + why_and_what_to_do(error, owner),
           {}};
 }
 

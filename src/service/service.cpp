@@ -227,11 +227,11 @@ Lookup Service::State::compile(const service::Request& request, cache::Layers la
     auto [ours, result] = cache::Lease::acquire(*options.cache_dir, request.key, wait, &waited);
     lease = std::move(ours);
     if (result == cache::Lease::Result::unavailable && !lease_trouble_said.exchange(true) && options.log) {
-      options.log(
-          LogLevel::warning,
-          "processes cannot tell each other what they compile, since neither /dev/shm nor /tmp has a file of this "
-          "user's to lock: the same kernel may be compiled several times; check what is at kiln-leases-" +
-              std::to_string(geteuid()) + " there");
+      options.log(LogLevel::warning,
+                  "processes cannot tell each other what they compile, since no file of this user's can be opened and "
+                  "locked in "
+                  "/dev/shm or /tmp: the same kernel may be compiled several times; check what is at kiln-leases-" +
+                      std::to_string(geteuid()) + " there, and how many files this process may open (ulimit -n)");
     }
     if (waited) {
       store.count({.lease_waits = 1, .lease_timeouts = result == cache::Lease::Result::timed_out ? 1U : 0U});

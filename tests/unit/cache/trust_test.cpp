@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Verdict = Trust::Verdict;
 
 constexpr uid_t k_other = 54321;  // nobody's on any machine that runs these tests
@@ -271,6 +273,25 @@ TEST_F(TrustTest, NamesThePathThatCannotBeMade) {
                : 1;
   });
   EXPECT_EQ(child.wait(), 0);
+}
+
+TEST_F(TrustTest, OutOfDescriptorsNoOtherPlaceIsTheRemedy) {
+  const auto path = make("cache", 0700);
+  const auto file = make_file(path / "kiln.db", 0600);
+  const uid_t uid = uid_;  // without descriptors the sanitizers cannot look at `this`
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const std::vector<Trust> found{trust_directory(path, Owner::caller, uid), trust_database(file, Owner::caller, uid),
+                                 trust_database(file, Owner::root_or_caller, uid), make_directory(path / "new", uid),
+                                 make_database(path / "new.db", uid)};
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  for (const auto& trust : found) {
+    EXPECT_EQ(trust.verdict, Verdict::failed);
+    EXPECT_THAT(trust.reason, AllOf(HasSubstr("too many files are open"), HasSubstr("ulimit -n"),
+                                    Not(HasSubstr("KILN_CACHE_DIR")), Not(HasSubstr("folder of your own"))));
+  }
 }
 
 TEST_F(TrustTest, TakesADatabaseOfOnesOwn) {

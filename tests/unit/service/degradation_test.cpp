@@ -125,6 +125,55 @@ TEST_F(Degradation, InADirectoryThatMayNotBeWritten) {
   }
 }
 
+// As on a network file system, where a journal stands beside the database while it is written.
+TEST_F(Degradation, InADirectoryWhereNoJournalCanBeMade) {
+  using std::filesystem::perms;
+  ASSERT_EQ(ask_anew(9), Outcome::compiled);
+  RawDatabase(database()).execute("PRAGMA journal_mode = DELETE");
+  const bool root = ::geteuid() == 0;
+  if (root) {
+    for (const auto& path : {database(), database().parent_path()}) {
+      ASSERT_EQ(::chown(path.c_str(), k_other, k_other), 0);
+    }
+    std::filesystem::permissions(folder_.path(), perms(0755));
+    std::filesystem::permissions(nvrtc_.folder() / "compiles", perms(0666));
+  }
+  std::filesystem::permissions(database().parent_path(), perms(0500));
+  const std::string before = read_file(database());
+  EXPECT_EQ(trouble_in_child(options(), "may write the file and its folder",
+                             [&] { return !root || ::setresuid(k_other, k_other, k_other) == 0; }),
+            0);
+  std::filesystem::permissions(database().parent_path(), perms(0700));
+  EXPECT_EQ(read_file(database()), before) << "nothing is deleted because of an I/O error";
+  if (root) {
+    ::unlink("/dev/shm/kiln-leases-54326");
+    ::unlink("/tmp/kiln-leases-54326");
+  }
+}
+
+TEST_F(Degradation, WithoutDescriptorsTheLimitIsTheRemedy) {
+#ifdef KILN_SANITIZED
+  GTEST_SKIP() << "the sanitizers open a pipe to look at an object";
+#endif
+  nvrtc_.stop_counting();
+  const int status = ChildProcess([&] {
+                       Service first(options());  // so that the compiler is loaded
+                       ask(first, 1);
+                       const rlimit none{0, 0};
+                       ::setrlimit(RLIMIT_NOFILE, &none);
+                       Service second(options());
+                       const bool compiled = ask(second, 2).outcome == Outcome::compiled;
+                       for (const std::string& message : messages_.all()) {
+                         std::fputs((message + "\n").c_str(), stderr);
+                       }
+                       return compiled && messages_.count() == 2 && messages_.count_with("ulimit -n") == 2 &&
+                                      messages_.count_with("KILN_CACHE_DIR") == 0
+                                  ? 0
+                                  : 1;
+                     }).wait();
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(Degradation, OnAReadOnlyFileSystem) {
   const int status = trouble_in_child(options_in(folder_ / "mount" / "cache"), "KILN_CACHE_DIR",
                                       [&] { return mount_here("ro,mode=700"); });
