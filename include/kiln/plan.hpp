@@ -58,7 +58,7 @@ struct PrecompileOptions {
   std::filesystem::path output;                             ///< created, or added to if it is a pack
   unsigned jobs = 0;                                        ///< 0: as many as the process may use CPUs
   std::filesystem::path nvrtc;                              ///< as ServiceOptions::nvrtc
-  std::function<void(const PrecompileProgress&)> progress;  ///< called from one thread at a time
+  std::function<void(const PrecompileProgress&)> progress;  ///< called from one thread at a time; must not throw
 };
 
 /// Compiles `plan` into a pack. Needs neither GPU nor driver. A kernel that does not compile is listed, the others

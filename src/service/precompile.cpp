@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "cache/layered_store.hpp"
@@ -71,8 +72,15 @@ class Precompilation {
   PrecompileResult run() {
     std::size_t wanted = options_.jobs == 0 ? usable_cpus() : options_.jobs;
     std::vector<std::thread> workers;
-    for (std::size_t i = 0; i < std::min(wanted, jobs_.size()); ++i) {
-      workers.emplace_back([this] { work(); });
+    try {
+      for (std::size_t i = 0; i < std::min(wanted, jobs_.size()); ++i) {
+        workers.emplace_back([this] { work(); });
+      }
+    } catch (const std::system_error&) {
+      // No more threads are to be had: those that there are do all the work, if need be this one alone.
+    }
+    if (workers.empty()) {
+      work();
     }
     for (std::thread& worker : workers) {
       worker.join();

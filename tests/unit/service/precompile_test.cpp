@@ -1,6 +1,8 @@
 // Packs made ahead of time: on how many CPUs, and for which machines.
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <string>
@@ -59,6 +61,26 @@ TEST_F(Precompile, UsesTheCpusOfItsAffinityUnlessToldOtherwise) {
   std::filesystem::remove(folder_ / "made.kilnpack");
   make(3);
   EXPECT_EQ(nvrtc_.most_at_once(), 3);
+}
+
+TEST_F(Precompile, GoesOnWithTheThreadsThatItCanHave) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can become a user that has no other threads";
+  }
+  constexpr uid_t k_other = 54328;
+  ASSERT_EQ(::chown(folder_.path().c_str(), k_other, k_other), 0);
+  std::filesystem::permissions(nvrtc_.folder() / "compiles", std::filesystem::perms(0666));
+  for (const rlim_t threads : {rlim_t{1}, rlim_t{3}}) {
+    ChildProcess child([&] {
+      const rlimit limit{threads, threads};
+      return ::setresuid(k_other, k_other, k_other) == 0 && ::setrlimit(RLIMIT_NPROC, &limit) == 0 &&
+                     make(64).progress.compiled == 24
+                 ? 0
+                 : 1;
+    });
+    EXPECT_EQ(child.wait(), 0) << threads;
+    std::filesystem::remove(folder_ / "made.kilnpack");
+  }
 }
 
 TEST_F(Precompile, ForThreeArchitecturesNeedsNoDriverAndTheirMachinesNoCompiler) {
