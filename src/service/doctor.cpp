@@ -103,8 +103,8 @@ Finding diagnose_cache_directory(const ServiceOptions& options) {
 Finding diagnose_layer(const LayerStats& layer) {
   Finding finding;
   finding.name = layer.name == "user" ? "cache" : "pack " + layer.name;
-  finding.summary = layer.path.string() + ", " + std::to_string(layer.entries) + " entries, " +
-                    std::to_string(layer.bytes) + " bytes" +
+  finding.summary = layer.path.string() + ", " + std::to_string(layer.entries) +
+                    (layer.entries == 1 ? " entry, " : " entries, ") + std::to_string(layer.bytes) + " bytes" +
                     (layer.journal.empty() ? "" : ", journal mode " + layer.journal);
   if (layer.degraded) {
     finding.health = Health::bad;
