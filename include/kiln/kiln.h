@@ -8,7 +8,8 @@
 
    (2) Strings end with NUL. They are UTF-8, which is checked, but for the names of files, which are passed on as they
        are. Those that go in are copied. Those that come out belong to the object they were asked of and live as long as
-       it does. Arguments must not be NULL unless it is said that they may be: NULL elsewhere is KILN_INVALID_ARGUMENT.
+       it does. Arguments must not be NULL unless it is said that they may be: NULL elsewhere is KILN_INVALID_ARGUMENT,
+       and so is an empty name of a file or folder.
 
    (3) Errors. What can fail returns a status and takes, last, the address of a `kiln_error*`, or NULL if the caller
        does not care. On failure it gives an error object, which the caller frees; on success it gives NULL. No C++

@@ -41,9 +41,9 @@ kiln_status kiln_artifact_entry(const kiln_artifact* artifact, size_t index, kil
   return guarded(error, [&] {
     const auto& entries = required(artifact, "artifact").lookup.artifact->entries;
     if (index >= entries.size()) {
-      throw kiln::Error(
-          kiln::ErrorCode::invalid_argument,
-          "entry " + std::to_string(index) + " asked of an artifact of " + std::to_string(entries.size()) + " entries");
+      throw kiln::Error(kiln::ErrorCode::invalid_argument, "entry " + std::to_string(index) +
+                                                               " asked of an artifact with entry_count " +
+                                                               std::to_string(entries.size()));
     }
     const kiln::EntryPoint& entry = entries[index];
     kiln_entry_info given{};

@@ -1,5 +1,6 @@
 #include "c_api/guard.hpp"
 
+#include <cstdint>
 #include <exception>
 #include <new>
 
@@ -65,6 +66,14 @@ kiln_status convert(kiln_error** error) {
   }
 }
 
+const char* required_bytes(const char* text, const char* name) {
+  if (text == nullptr) {
+    throw Error(ErrorCode::invalid_argument,
+                std::string("argument '") + name + "' is NULL; give a text that ends in NUL");
+  }
+  return text;
+}
+
 }  // namespace
 
 kiln_status convert_exception(kiln_error** error) noexcept {
@@ -76,27 +85,33 @@ kiln_status convert_exception(kiln_error** error) noexcept {
 }
 
 const char* required_path(const char* path, const char* name) {
-  if (path == nullptr) {
-    throw Error(ErrorCode::invalid_argument,
-                std::string("argument '") + name + "' is NULL; give a text that ends in NUL");
+  if (*required_bytes(path, name) == '\0') {
+    throw Error(ErrorCode::invalid_argument, std::string("argument '") + name + "' is empty; give the name of a file");
   }
   return path;
 }
 
 const char* required_text(const char* text, const char* name) {
-  if (!is_utf8(required_path(text, name))) {
+  if (!is_utf8(required_bytes(text, name))) {
     throw Error(ErrorCode::invalid_argument,
                 std::string("argument '") + name + "' is no UTF-8: " + quote(text) + "; give UTF-8");
   }
   return text;
 }
 
-void check_struct_size(std::size_t size, std::size_t ours, const char* name) {
-  if (size <= sizeof(std::size_t) || size > ours) {
+void check_struct_size(std::size_t size, std::size_t ours, std::size_t alignment, const char* name) {
+  if (size <= sizeof(std::size_t) || size > ours || size % alignment != 0) {
     throw Error(ErrorCode::invalid_argument, std::string("argument '") + name + "' says it is " + std::to_string(size) +
                                                  " bytes; set its field 'size' to sizeof the struct (" +
                                                  std::to_string(ours) +
                                                  " in this version of Kiln, or less in older ones)");
+  }
+}
+
+void check_count(std::size_t count, std::size_t item_bytes) {
+  if (count > static_cast<std::size_t>(PTRDIFF_MAX) / item_bytes) {
+    throw Error(ErrorCode::invalid_argument,
+                "argument 'count' is " + std::to_string(count) + "; no list can be so long, give its number of items");
   }
 }
 

@@ -55,7 +55,7 @@ T& required(T* pointer, const char* name) {
 }
 /// Throws Error{invalid_argument} naming the argument when it is null or no UTF-8.
 const char* required_text(const char* text, const char* name);
-/// A file's name: any bytes, since that is what they are.
+/// A file's name: any bytes, since that is what they are, but at least one. Throws Error{invalid_argument}.
 const char* required_path(const char* path, const char* name);
 
 /// Gives the caller a new object made of what `make` returns, or null if it throws.
@@ -67,13 +67,21 @@ kiln_status created(Handle** out, kiln_error** error, Make&& make) noexcept {
   });
 }
 
-/// Throws Error{invalid_argument} unless `size`, as the caller set it, can be of some version of a struct of ours.
-void check_struct_size(std::size_t size, std::size_t ours, const char* name);
+/// Throws Error{invalid_argument} unless `size`, as the caller set it, can be of some version of a struct of ours: no
+/// member is cut in two.
+void check_struct_size(std::size_t size, std::size_t ours, std::size_t alignment, const char* name);
+template <typename Struct>
+void check_struct_size(const Struct* caller, const char* name) {
+  check_struct_size(required(caller, name).size, sizeof(Struct), alignof(Struct), name);
+}
+
+/// Throws Error{invalid_argument} when no list in memory can have so many items of that size.
+void check_count(std::size_t count, std::size_t item_bytes);
 
 /// The caller's struct, which may be of an older version: what that did not have is zero.
 template <typename Struct>
 Struct read_struct(const Struct* in, const char* name) {
-  check_struct_size(required(in, name).size, sizeof(Struct), name);
+  check_struct_size(in, name);
   Struct copy{};
   std::memcpy(&copy, in, in->size);
   return copy;
@@ -82,7 +90,7 @@ Struct read_struct(const Struct* in, const char* name) {
 /// Fills in the caller's struct as far as its version goes; its size stays.
 template <typename Struct>
 void write_struct(Struct* out, Struct value, const char* name) {
-  check_struct_size(required(out, name).size, sizeof(Struct), name);
+  check_struct_size(out, name);
   value.size = out->size;
   std::memcpy(out, &value, out->size);
 }

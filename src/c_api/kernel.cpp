@@ -36,6 +36,10 @@ kiln_status kiln_kernel_launch(const kiln_kernel* kernel, const kiln_launch* lau
   return guarded(error, [&] {
     const kiln::Kernel& callee = required(kernel, "kernel").value;
     const kiln::LaunchConfig config = config_of(kiln::c_api::read_struct(launch, "launch"));
+    kiln::c_api::check_count(count, sizeof(kiln_argument));
+    if (count > 0) {
+      required(arguments, "arguments");
+    }
     std::array<kiln::Argument, k_few_arguments> few{};
     std::vector<kiln::Argument> many;
     std::span<kiln::Argument> list(few.data(), std::min(count, few.size()));
@@ -44,7 +48,6 @@ kiln_status kiln_kernel_launch(const kiln_kernel* kernel, const kiln_launch* lau
       list = many;
     }
     for (std::size_t i = 0; i < count; ++i) {
-      required(arguments, "arguments");
       list[i] = {arguments[i].address, arguments[i].size};
     }
     callee.launch_arguments(config, list);

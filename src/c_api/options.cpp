@@ -51,7 +51,7 @@ kiln_status kiln_options_set_cache_dir(kiln_options* options, const char* direct
     if (directory == nullptr) {
       cache_dir.reset();
     } else {
-      cache_dir = directory;
+      cache_dir = required_path(directory, "directory");
     }
   });
 }

@@ -38,6 +38,9 @@ kiln_status kiln_precompile(const kiln_precompile_options* options, kiln_precomp
                             kiln_error** error) {
   return kiln::c_api::guarded(error, [&] {
     const kiln_precompile_options given = read_struct(options, "options");
+    if (result != nullptr) {
+      kiln::c_api::check_struct_size(result, "result");  // not only when all is compiled
+    }
     const std::string plan = required_path(given.plan, "options->plan");
     const kiln::PrecompileOptions parsed = options_of(given);
     const kiln::PrecompileResult done = kiln::precompile(kiln::Plan::read(plan, parsed.targets), parsed);

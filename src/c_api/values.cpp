@@ -20,6 +20,7 @@ template <typename T>
 kiln_status set_list(kiln_values* values, const char* name, const T* list, std::size_t count,
                      kiln_error** error) noexcept {
   return guarded_set(values, name, error, [&] {
+    kiln::c_api::check_count(count, sizeof(T));
     return count == 0 ? std::vector<T>() : std::vector<T>(&required(list, "list"), list + count);
   });
 }

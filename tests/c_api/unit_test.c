@@ -42,6 +42,8 @@ static int null_arguments(void) {
   CHECK_FAILS(kiln_values_set_int(values, NULL, 1, &error), KILN_INVALID_ARGUMENT, "name");
   CHECK_FAILS(kiln_values_set_type(values, "element", NULL, &error), KILN_INVALID_ARGUMENT, "type");
   CHECK_FAILS(kiln_values_set_int_list(values, "table", NULL, 3, &error), KILN_INVALID_ARGUMENT, "list");
+  const int64_t one[] = {1};
+  CHECK_FAILS(kiln_values_set_int_list(values, "table", one, SIZE_MAX, &error), KILN_INVALID_ARGUMENT, "'count'");
   kiln_template* refused = tmpl; /* not NULL before */
   CHECK_FAILS(kiln_template_from_text("a.cu", NULL, NULL, &refused, &error), KILN_INVALID_ARGUMENT, "text");
   CHECK(refused == NULL);
@@ -108,6 +110,8 @@ static int struct_sizes(void) {
   CHECK(guarded.stats.puts == 7);
   CHECK(guarded.stats.hits == 0);
   CHECK(guarded.behind == 42);
+  guarded.stats.size = offsetof(kiln_stats, puts) + 4; /* half of a member is of no version */
+  CHECK_FAILS(kiln_service_stats(service, &guarded.stats, &error), KILN_INVALID_ARGUMENT, "size");
   kiln_service_free(service);
   return 0;
 }
@@ -116,6 +120,9 @@ static int options_refused(void) {
   kiln_options* options = make_options(NULL);
   CHECK_FAILS(kiln_options_set_cache_mode(options, (kiln_cache_mode)9, &error), KILN_INVALID_ARGUMENT, "9");
   CHECK_FAILS(kiln_options_add_pack(options, NULL, &error), KILN_INVALID_ARGUMENT, "file");
+  /* An empty name is nearly always a variable that is not set: it would be the current folder. */
+  CHECK_FAILS(kiln_options_add_pack(options, "", &error), KILN_INVALID_ARGUMENT, "'file' is empty");
+  CHECK_FAILS(kiln_options_set_cache_dir(options, "", &error), KILN_INVALID_ARGUMENT, "'directory' is empty");
   kiln_options_free(options);
   return 0;
 }
@@ -243,6 +250,10 @@ static int plans_refused(void) {
   CHECK_FAILS(kiln_precompile(&options, NULL, &error), KILN_INVALID_ARGUMENT, "output");
   options.output = "/nonexistent/out.kilnpack";
   CHECK_FAILS(kiln_precompile(&options, NULL, &error), KILN_FILE_UNREADABLE, "/nonexistent/plan.json");
+  kiln_precompile_result result = {0}; /* without its size: told before the plan is looked at */
+  CHECK_FAILS(kiln_precompile(&options, &result, &error), KILN_INVALID_ARGUMENT, "'result'");
+  options.output = "";
+  CHECK_FAILS(kiln_precompile(&options, NULL, &error), KILN_INVALID_ARGUMENT, "'options->output' is empty");
   return 0;
 }
 
