@@ -33,7 +33,8 @@ class KILN_EXPORT EmulatedKernel {
   /// 227 KiB, cluster that does not divide the grid) and for arguments that are not the kernel's, before anything runs;
   /// and, naming block, thread and line, for what a GPU would not survive: misaligned access (of whole vectors only
   /// when g++ compiled the kernel), an index outside an array of known size, a write behind dynamic shared memory,
-  /// threads that wait for ever or at different barriers, a failed assertion. Other launches can follow.
+  /// threads that wait for ever or at different barriers, a shuffle of a width that no warp has, a failed assertion.
+  /// Other launches can follow.
   void launch(const LaunchConfig& config, std::span<const Argument> arguments, std::size_t entry = 0) const;
   template <typename... Arguments>
   void operator()(const LaunchConfig& config, const Arguments&... arguments) const {

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 // While the folder is removed a compiler may still be writing into it: then once more.
 constexpr const char* k_script =
     "trap '' HUP INT QUIT TERM PIPE\n"
-    "PATH=\"$PATH:/usr/bin:/bin\"\n"
+    "PATH=\"${PATH:+$PATH:}/usr/bin:/bin\"\n"  // an empty part of it would be the current folder
     "folder=$(mktemp -d \"$1\") || exit 1\n"
     "printf '%s\\n' \"$folder\"\n"
     "read -r word\n"
@@ -56,6 +56,9 @@ GuardedFolder::GuardedFolder(const fs::path& parent) {
   const fs::path whole = fs::absolute(parent, problem);
   if (problem) {
     refuse(parent, file_trouble(problem.value()));
+  }
+  if (whole.native().find('\n') != std::string::npos) {
+    refuse(parent, "its name has a line break, which ends what is heard of the folder");
   }
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {

@@ -28,12 +28,15 @@ bool is_program(const fs::path& file) {
   return fs::is_regular_file(file, error) && access(file.c_str(), X_OK) == 0;
 }
 
+/// Where programs are looked for without a PATH: never in the current folder, which may be anybody's.
+constexpr const char* k_usual_path = "/usr/bin:/bin";
+
 /// As a shell finds a command: by path if it has a slash, else on PATH.
 std::optional<fs::path> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     return is_program(name) ? std::optional(fs::path(name)) : std::nullopt;
   }
-  const std::string search = core::environment("PATH").value_or("");
+  const std::string search = core::environment("PATH").value_or(k_usual_path);
   for (std::size_t begin = 0; begin <= search.size();) {
     const std::size_t end = std::min(search.find(':', begin), search.size());
     const fs::path file = fs::path(search.substr(begin, end - begin)) / name;

@@ -8,7 +8,7 @@
 
 namespace kiln::emulation {
 
-/// The C++ compiler of this machine: $KILN_HOST_CXX, else $CXX, else the first on PATH of clang++-19, clang++, g++,
+/// The C++ compiler of this machine: $KILN_HOST_CXX, else $CXX, else the first on PATH of g++, clang++-19, clang++,
 /// c++. Throws Error{host_compiler} naming everything tried, or KILN_HOST_CXX when that is set to what cannot be run.
 std::filesystem::path find_host_compiler();
 

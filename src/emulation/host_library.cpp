@@ -3,7 +3,11 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <array>
 #include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "emulation/cuda_emulation.hpp"
 #include "emulation/host_compiler.hpp"
@@ -30,20 +34,38 @@ void write_sources(const Source& source, const Workspace& workspace) {
   workspace.write(k_wrapper_file, wrapper_for(source, (workspace.path() / folder / source.name).string()));
 }
 
+/// What stands behind the name of an option: "X" of -DX, "-D X", -D=X, --define-macro=X and "-define-macro X", which
+/// are all taken for NVRTC; empty when the value is the next option. Nothing for another option.
+std::optional<std::string_view> value_behind(std::string_view letter, std::string_view name, std::string_view option) {
+  std::string_view rest;
+  if (option.starts_with(letter)) {
+    rest = option.substr(letter.size());
+  } else if (const std::string_view word = option.substr(option.starts_with("--") ? 1 : 0); word.starts_with(name)) {
+    rest = word.substr(name.size());
+    if (!rest.empty() && rest.front() != '=' && rest.front() != ' ') {
+      return std::nullopt;
+    }
+  } else {
+    return std::nullopt;
+  }
+  rest.remove_prefix(!rest.empty() && (rest.front() == '=' || rest.front() == ' ') ? 1 : 0);
+  return rest;
+}
+
 /// Of the options meant for NVRTC, only macros mean anything here.
 void add_macros(const std::vector<std::string>& options, std::vector<std::string>& arguments) {
-  constexpr std::string_view k_define = "--define-macro=";
-  constexpr std::string_view k_undefine = "--undefine-macro=";
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> k_kinds{
+      {{"-D", "-define-macro"}, {"-U", "-undefine-macro"}}};
   for (std::size_t i = 0; i < options.size(); ++i) {
-    const std::string& option = options[i];
-    if (option.starts_with(k_define)) {
-      arguments.push_back("-D" + option.substr(k_define.size()));
-    } else if (option.starts_with(k_undefine)) {
-      arguments.push_back("-U" + option.substr(k_undefine.size()));
-    } else if ((option == "-D" || option == "-U") && i + 1 < options.size()) {
-      arguments.push_back(option + options[++i]);
-    } else if (option.starts_with("-D") || option.starts_with("-U")) {
-      arguments.push_back(option);
+    for (const auto& [letter, name] : k_kinds) {
+      std::optional<std::string_view> value = value_behind(letter, name, options[i]);
+      if (value && value->empty() && i + 1 < options.size()) {
+        value = options[++i];
+      }
+      if (value && !value->empty()) {
+        arguments.push_back(std::string(letter) + std::string(*value));
+        break;
+      }
     }
   }
 }

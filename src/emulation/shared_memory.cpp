@@ -34,9 +34,31 @@ std::pair<std::size_t, std::size_t> declaration_around(const std::vector<Token>&
   return {begin, end};
 }
 
+using Place = std::vector<Token>::const_iterator;
+
+/// What stands before a declaration's first array bracket, or last in it: its name. The brackets of attributes,
+/// `[[…]]`, are none. `last` when nothing does.
+Place name_in(Place first, Place last) {
+  Place name = last;
+  int attribute = 0;  // brackets of one that are open
+  for (Place token = first; token != last; ++token) {
+    const bool opens = token->text == "[";
+    if (opens && (attribute > 0 || (token + 1 != last && (token + 1)->text == "["))) {
+      ++attribute;
+    } else if (attribute > 0) {
+      attribute -= token->text == "]" ? 1 : 0;
+    } else if (opens) {
+      return name;
+    } else {
+      name = token;
+    }
+  }
+  return name;
+}
+
 void edit_declaration(const std::vector<Token>& tokens, std::size_t begin, std::size_t end, std::vector<Edit>& edits) {
-  const auto first = tokens.begin() + static_cast<std::ptrdiff_t>(begin);
-  const auto last = tokens.begin() + static_cast<std::ptrdiff_t>(end);
+  const Place first = tokens.begin() + static_cast<std::ptrdiff_t>(begin);
+  const Place last = tokens.begin() + static_cast<std::ptrdiff_t>(end);
   const auto is = [](std::string_view word) { return [word](const Token& token) { return token.text == word; }; };
   const bool dynamic = std::any_of(first, last, is("extern"));
   for (auto token = first; token != last; ++token) {
@@ -44,8 +66,7 @@ void edit_declaration(const std::vector<Token>& tokens, std::size_t begin, std::
       edits.push_back({token->begin, token->end(), ""});
     }
   }
-  if (dynamic) {
-    const auto name = std::find_if(first, last, is("[")) - 1;
+  if (const Place name = dynamic ? name_in(first, last) : last; name != last) {
     edits.push_back({name->begin, name->begin, "(&"});
     edits.push_back({name->end(), name->end(), ")"});
     edits.push_back({(last - 1)->end(), (last - 1)->end(), " = ::kiln_emulation::DynamicShared{}"});

@@ -50,6 +50,26 @@ TEST(Check, MisalignedLoadAndStoreFunctionsNameTheirLine) {
   EXPECT_THAT(error(4, 0), AllOf(HasSubstr("alignment"), HasSubstr("test.cu:3")));
 }
 
+TEST(Check, AWidthThatNoShuffleHasNamesItsLine) {
+  const EmulatedKernel kernel(source_of("__global__ void shuffle(unsigned* y, int width, int which) {\n"
+                                        "  const unsigned t = threadIdx.x;\n"
+                                        "  if (which == 0) y[t] = __shfl_sync(~0u, t, 40, width);\n"
+                                        "  if (which == 1) y[t] = __shfl_up_sync(~0u, t, 1, width);\n"
+                                        "  if (which == 2) y[t] = __shfl_down_sync(~0u, t, 33, width);\n"
+                                        "  if (which == 3) y[t] = __shfl_xor_sync(~0u, t, 32, width);\n}",
+                                        {"shuffle"}),
+                              k_target);
+  unsigned y[32] = {};
+  for (int which = 0; which < 4; ++which) {
+    for (int width : {0, -32, 3, 33, 64}) {
+      EXPECT_THAT(error_of(kernel, {.block = {32}}, &y[0], width, which),
+                  AllOf(HasSubstr("width of a shuffle"), HasSubstr("test.cu:" + std::to_string(3 + which))))
+          << width;
+    }
+    EXPECT_EQ(error_of(kernel, {.block = {32}}, &y[0], 16, which), "no error");
+  }
+}
+
 TEST(Check, MisalignedVectorAccessNamesItsLine) {
   const char* const compiler = std::getenv("KILN_HOST_CXX");
   if (compiler != nullptr && std::strstr(compiler, "clang") != nullptr) {

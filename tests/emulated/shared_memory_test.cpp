@@ -23,6 +23,12 @@ TEST(PrepareSharedMemory, DynamicArraysBecomeReferences) {
             "{  __align__(16) unsigned char (&raw)[]" + made + ";}");
   EXPECT_EQ(prepare_shared_memory("int x;\nextern __shared__\n uint4\n all[] ;"),
             "int x;\n \n uint4\n (&all)[]" + made + " ;");
+  for (const std::string attribute : {"[[maybe_unused]]", "[[gnu::aligned(sizeof(int[4]))]]"}) {
+    EXPECT_EQ(prepare_shared_memory(attribute + " extern __shared__ int a[];"),
+              attribute + "   int (&a)[]" + made + ";");
+    EXPECT_EQ(prepare_shared_memory("int x; extern " + attribute + " __shared__ int a[];"),
+              "int x;  " + attribute + "  int (&a)[]" + made + ";");
+  }
 }
 
 TEST(PrepareSharedMemory, CommentsLiteralsAndDirectivesAreNotDeclarations) {
@@ -37,7 +43,8 @@ TEST(PrepareSharedMemory, CommentsLiteralsAndDirectivesAreNotDeclarations) {
 
 TEST(PrepareSharedMemory, AnyTextIsAccepted) {
   for (const char* text :
-       {"__shared__", "extern __shared__", "__shared__ [", "\"__shared__", "R\"__shared__", "'\\", "/*__shared__"}) {
+       {"__shared__", "extern __shared__", "__shared__ [", "[extern __shared__", "[[extern __shared__",
+        "x[extern __shared__", "\"__shared__", "R\"__shared__", "'\\", "/*__shared__"}) {
     EXPECT_FALSE(prepare_shared_memory(text).empty());
   }
 }

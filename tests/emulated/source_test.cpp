@@ -11,6 +11,8 @@
 #include "kiln/emulator.hpp"
 #include "kiln/error.hpp"
 #include "support/emulation_batch.hpp"
+#include "support/files.hpp"
+#include "support/temp_dir.hpp"
 
 namespace kiln {
 namespace {
@@ -95,11 +97,17 @@ TEST(EmulatedSource, HeaderNameThatLeadsOutIsRefused) {
 TEST(EmulatedSource, MacroOptionsReachTheSourceAndOthersAreLeftOut) {
   Source source = source_of(
       "__global__ void options(unsigned* y) {\n#ifdef GONE\n *y = 0;\n#else\n"
-      " *y = A + B + C + D;\n#endif\n}",
+      " *y = A + B + C + D + E + F + G + H;\n#endif\n}",
       {"options"});
-  source.options = {"-DA=1",           "-D",       "B=20", "--define-macro=C=300", "-DD", "-DGONE", "-UGONE",
-                    "--use_fast_math", "-lineinfo"};
-  EXPECT_EQ(value_of(source), 322U);
+  source.options = {"-DA=1",      "-D",
+                    "B=20",       "--define-macro=C=300",
+                    "-DD",        "-D E=4000",
+                    "-D=F=50000", "--define-macro",
+                    "G=600000",   "-define-macro H=7000000",
+                    "-DGONE",     "--undefine-macro",
+                    "GONE",       "--use_fast_math",
+                    "-lineinfo",  "-default-device"};
+  EXPECT_EQ(value_of(source), 7654322U);
 }
 
 TEST(EmulatedSource, SourceSeesNoHeadersOfTheHost) {
@@ -134,6 +142,29 @@ TEST(EmulatedSource, NoCompilerNamesAllThatWereTried) {
   const Variable usual("CXX", "my-compiler");
   EXPECT_THAT(error_of(source_of(k_simple, {"one"})),
               AllOf(HasSubstr("my-compiler, g++, clang++-19, clang++, c++"), HasSubstr("KILN_HOST_CXX")));
+}
+
+TEST(EmulatedSource, WithoutAPathNoCompilerIsTakenFromTheCurrentFolder) {
+  const test::TempDir folder;
+  for (const char* name : {"g++", "clang++-19", "clang++", "c++"}) {
+    test::write_file(folder / name, "#!/bin/sh\necho planted > \"$0.ran\"\nexit 1\n");
+    std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
+  }
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  {
+    const Variable path("PATH", "");
+    const Variable chosen("KILN_HOST_CXX", "");
+    const Variable usual("CXX", "");
+    try {
+      const EmulatedKernel kernel(source_of(k_simple, {"one"}), k_target);
+    } catch (const Error&) {  // that compiler may find no linker without a PATH
+    }
+  }
+  std::filesystem::current_path(before);
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    EXPECT_NE(entry.path().extension(), ".ran") << entry.path();
+  }
 }
 
 TEST(EmulatedSource, ChosenCompilerIsTakenAndNoOther) {

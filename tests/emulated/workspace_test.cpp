@@ -109,6 +109,38 @@ TEST_F(WorkspaceTest, NamesTheFolderThatCannotBeWrittenAndWhy) {
   }
 }
 
+// The guard tells where the folder is in a line, and what it tells is removed.
+TEST_F(WorkspaceTest, RefusesAFolderWhoseNameHasALineBreak) {
+  fs::create_directory(dir_ / "kept");
+  test::write_file(dir_ / "kept/file", "somebody's work");
+  fs::create_directory(dir_ / "kept\n");
+  ::setenv("TMPDIR", (dir_ / "kept\n").c_str(), 1);
+  try {
+    const Workspace workspace;
+    FAIL() << workspace.path();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::host_compiler);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("line break"), HasSubstr("TMPDIR names another place")));
+  }
+  EXPECT_EQ(test::read_file(dir_ / "kept/file"), "somebody's work");
+}
+
+TEST_F(WorkspaceTest, TakesNoProgramsFromTheCurrentFolder) {
+  for (const char* name : {"mktemp", "rm"}) {
+    test::write_file(dir_ / name, "#!/bin/sh\necho planted > \"$0.ran\"\nexit 1\n");
+    fs::permissions(dir_ / name, fs::perms::owner_all);
+  }
+  test::ChildProcess child([&] {
+    fs::current_path(dir_.path());
+    ::setenv("PATH", "", 1);
+    const Workspace workspace;
+    return 0;
+  });
+  EXPECT_EQ(child.wait(), 0);
+  EXPECT_FALSE(fs::exists(dir_ / "mktemp.ran"));
+  EXPECT_FALSE(fs::exists(dir_ / "rm.ran"));
+}
+
 TEST_F(WorkspaceTest, KeepsFilesInside) {
   const Workspace workspace;
   EXPECT_THROW(workspace.write("../../out.h", ""), Error);

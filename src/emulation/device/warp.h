@@ -22,6 +22,13 @@ inline T from_bits(unsigned long long bits) {
   return value;
 }
 
+/// Others mean nothing on a GPU, and lead out of a warp's values here.
+inline void check_width(int width, Site site) {
+  if (width < 1 || width > 32 || (width & (width - 1)) != 0) {
+    fail("the width of a shuffle is not 1, 2, 4, 8, 16 or 32", site);
+  }
+}
+
 /// Everyone's value, reduced over the lanes that took part; `combine(a, b)`.
 template <typename T, typename Combine>
 inline T reduce(unsigned mask, T value, const char* call, Site site, Combine combine) {
@@ -46,12 +53,14 @@ inline unsigned __activemask() { return kiln_emulation::hooks.active_lanes(kiln_
 
 template <typename T>
 inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, KilnSite site = KilnSite::here()) {
+  kiln_emulation::check_width(width, site);
   const auto* values = kiln_emulation::exchange(mask, kiln_emulation::to_bits(value), "__shfl_sync", site);
   const unsigned segment = kiln_emulation::lane() & ~static_cast<unsigned>(width - 1);
   return kiln_emulation::from_bits<T>(values[segment + (static_cast<unsigned>(source) & (width - 1))]);
 }
 template <typename T>
 inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, KilnSite site = KilnSite::here()) {
+  kiln_emulation::check_width(width, site);
   const auto* values = kiln_emulation::exchange(mask, kiln_emulation::to_bits(value), "__shfl_up_sync", site);
   const unsigned lane = kiln_emulation::lane();
   const unsigned in_segment = lane & (width - 1);
@@ -59,6 +68,7 @@ inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, 
 }
 template <typename T>
 inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, KilnSite site = KilnSite::here()) {
+  kiln_emulation::check_width(width, site);
   const auto* values = kiln_emulation::exchange(mask, kiln_emulation::to_bits(value), "__shfl_down_sync", site);
   const unsigned lane = kiln_emulation::lane();
   const unsigned in_segment = lane & (width - 1);
@@ -66,6 +76,7 @@ inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32
 }
 template <typename T>
 inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, KilnSite site = KilnSite::here()) {
+  kiln_emulation::check_width(width, site);
   const auto* values = kiln_emulation::exchange(mask, kiln_emulation::to_bits(value), "__shfl_xor_sync", site);
   const unsigned lane = kiln_emulation::lane();
   const unsigned source = lane ^ static_cast<unsigned>(lane_mask);
