@@ -50,9 +50,6 @@ ServiceOptions service_options(const Common& common) {
       warn(std::string(message));
     }
   };
-  if (!options.cache_dir && options.cache_mode != CacheMode::off) {
-    warn("there is no cache directory, kernels are kept in memory only: set KILN_CACHE_DIR or HOME, or give --cache");
-  }
   return options;
 }
 

@@ -27,8 +27,8 @@ struct Common {
 /// The environment's options changed by the command line's, with nothing logged: for commands that tell all that is
 /// wrong themselves.
 ServiceOptions plain_options(const Common& common);
-/// For commands that compile: the environment's options changed by the command line's. Warnings go to standard error;
-/// where there is no cache the command goes on from memory, and that is said once.
+/// For commands that compile: the environment's options changed by the command line's. Warnings go to standard error,
+/// also that there is no cache and the command goes on from memory.
 ServiceOptions service_options(const Common& common);
 
 /// The layers that a command is about.

@@ -2,7 +2,6 @@
 #include <sstream>
 
 #include "cli/request.hpp"
-#include "kiln/file_trouble.hpp"
 #include "kiln/quote.hpp"
 #include "kiln/service.hpp"
 #include "kiln/text_file.hpp"
@@ -60,11 +59,6 @@ void add_compile_arguments(Syntax& syntax, CompileArguments& arguments) {
 }
 
 Template read_template(const CompileArguments& arguments) {
-  for (const std::string& folder : arguments.include_dirs) {
-    if (!std::filesystem::is_directory(folder)) {
-      throw Error(ErrorCode::file_unreadable, "-I " + quote_path(folder) + ": there is no such folder");
-    }
-  }
   TemplateOptions options;
   options.include_dirs.assign(arguments.include_dirs.begin(), arguments.include_dirs.end());
   options.entries = arguments.entries;

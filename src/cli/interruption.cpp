@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <csignal>
 #include <iostream>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
+#include "kiln/file_trouble.hpp"
 #include "kiln/quote.hpp"
 
 namespace kiln::cli {
@@ -49,7 +51,7 @@ TidyOnSignal::TidyOnSignal(std::vector<std::filesystem::path> temporary, std::fu
     : temporary_(std::move(temporary)), note_(std::move(note)) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw std::system_error(errno, std::generic_category(), "no pipe can be made");
+    throw std::runtime_error("signals cannot be waited for: " + file_trouble(errno));
   }
   read_end_ = ends[0];
   write_end = ends[1];
@@ -78,7 +80,7 @@ void TidyOnSignal::wait() {
   }
   for (const std::filesystem::path& path : temporary_) {
     std::error_code error;
-    std::filesystem::remove_all(path, error);
+    std::filesystem::remove(path, error);  // not a folder with files in it: that is nobody's temporary file
   }
   if (note_) {
     // A progress bar may stand on the line.

@@ -8,11 +8,12 @@
 
 namespace kiln::cli {
 
-/// While one lives, SIGINT, SIGTERM and SIGHUP first remove the given temporary files and folders and say what `note`
-/// returns, on standard error; then they end the program as they always do. A signal that is ignored stays so. There
-/// must be only one at a time.
+/// While one lives, SIGINT, SIGTERM and SIGHUP first remove the given temporary files and say what `note` returns, on
+/// standard error; then they end the program as they always do. A signal that is ignored stays so. There must be only
+/// one at a time.
 class TidyOnSignal {
  public:
+  /// Throws std::runtime_error when there are no descriptors left.
   explicit TidyOnSignal(std::vector<std::filesystem::path> temporary, std::function<std::string()> note = {});
   ~TidyOnSignal();
   TidyOnSignal(const TidyOnSignal&) = delete;

@@ -20,13 +20,28 @@ ExitCode complain(ExitCode code, const std::string& message) {
   return code;
 }
 
-/// Everything that can go wrong ends here, as one message and one exit code.
-ExitCode carry_out(const Command& command) {
-  Output out;
+/// What was known before something went wrong is told before that is.
+ExitCode perform(const Command& command, Output& out) {
   try {
     ExitCode code = command(out);
     out.flush();
     return code;
+  } catch (const OutputError&) {
+    throw;
+  } catch (...) {
+    try {
+      out.flush();
+    } catch (const OutputError&) {  // what went wrong first is told
+    }
+    throw;
+  }
+}
+
+/// Everything that can go wrong ends here, as one message and one exit code.
+ExitCode carry_out(const Command& command) {
+  Output out;
+  try {
+    return perform(command, out);
   } catch (const OutputError& error) {
     return error.reader_left() ? k_failed : complain(k_failed, error.what());
   } catch (const UsageError& error) {

@@ -6,7 +6,9 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "cli/interruption.hpp"
 #include "kiln/file_trouble.hpp"
@@ -38,29 +40,66 @@ bool write_all(int descriptor, std::string_view text) noexcept {
 
 void write_through(const std::filesystem::path& file, std::string_view content) {
   int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
-  bool written = descriptor >= 0 && write_all(descriptor, content);
+  if (descriptor < 0) {
+    refuse(file, errno);
+  }
+  bool written = write_all(descriptor, content);
   int error = errno;
-  ::close(descriptor);
+  if (::close(descriptor) != 0 && written) {
+    refuse(file, errno);
+  }
   if (!written) {
     refuse(file, error);
   }
 }
 
+/// A new file beside another, whose place it may take; gone if it does not.
+class Aside {
+ public:
+  explicit Aside(const std::filesystem::path& file) : file_(file), name_(file.string() + ".XXXXXX") {
+    descriptor_ = ::mkostemp(name_.data(), O_CLOEXEC);
+    if (descriptor_ < 0) {
+      refuse(file_, errno);
+    }
+  }
+  ~Aside() { drop(); }
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+
+  const std::string& name() const noexcept { return name_; }
+
+  void become(std::string_view content, mode_t mode) {
+    // A network's file system may tell only when the file is closed that there is no room for it.
+    bool written = write_all(descriptor_, content) && ::fchmod(descriptor_, mode) == 0 &&
+                   ::close(std::exchange(descriptor_, -1)) == 0;
+    if (!written || ::rename(name_.c_str(), file_.c_str()) != 0) {
+      int error = errno;
+      drop();
+      refuse(file_, error);
+    }
+    name_.clear();
+  }
+
+ private:
+  void drop() noexcept {
+    if (descriptor_ >= 0) {
+      ::close(std::exchange(descriptor_, -1));
+    }
+    if (!name_.empty()) {
+      ::unlink(name_.c_str());
+      name_.clear();
+    }
+  }
+
+  const std::filesystem::path& file_;
+  std::string name_;
+  int descriptor_ = -1;
+};
+
 void replace(const std::filesystem::path& file, std::string_view content, mode_t mode) {
-  std::string aside = file.string() + ".XXXXXX";
-  int descriptor = ::mkstemp(aside.data());
-  if (descriptor < 0) {
-    refuse(file, errno);
-  }
-  TidyOnSignal tidy({aside});
-  bool written = write_all(descriptor, content) && ::fchmod(descriptor, mode) == 0;
-  int error = errno;
-  ::close(descriptor);
-  if (!written || ::rename(aside.c_str(), file.c_str()) != 0) {
-    error = written ? errno : error;
-    ::unlink(aside.c_str());
-    refuse(file, error);
-  }
+  Aside aside(file);
+  TidyOnSignal tidy({aside.name()});
+  aside.become(content, mode);
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ ExitCode run(const Arguments& arguments, Output& out) {
   ServiceOptions options = cache_options(arguments.common, Layers::user);
   if (arguments.common.json) {
     Json packs = Json::array();
-    for (const std::filesystem::path& pack : options.packs) {
+    const ServiceOptions all = plain_options(arguments.common);
+    for (const std::filesystem::path& pack : all.packs) {
       packs.push_back(pack.string());
     }
     print_json(

@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "cli/human.hpp"
 #include "cli/permute_check.hpp"
 #include "cli/request.hpp"
 #include "cli/target_choice.hpp"
@@ -72,14 +73,18 @@ class Run {
  private:
   void run(const Target& target) {
     PermuteRequest request = plan(map_, shape_, target);
-    Lookup found = service_.find_or_compile(request.tmpl, request.values, target);
     std::uint64_t rows = arguments_.request.rows.value_or(PermuteCheck::default_rows(map_, shape_));
+    bool runs_on_gpu = !arguments_.emulate && device_ && device_->runs(target);
+    if (arguments_.emulate || runs_on_gpu) {
+      PermuteCheck::require_room(map_, shape_, rows);  // before anything is compiled
+    }
+    Lookup found = service_.find_or_compile(request.tmpl, request.values, target);
     Verified verified = Verified::no;
     std::string why_not = "not run: no GPU here; --emulate runs the kernel on the CPU";
     if (arguments_.emulate) {
       run_on_cpu(request, target, PermuteCheck(map_, shape_, rows));
       verified = Verified::emulation;
-    } else if (device_ && device_->runs(target)) {
+    } else if (runs_on_gpu) {
       run_on_gpu(permuter_.get(map_, shape_, target), *device_, PermuteCheck(map_, shape_, rows));
       verified = Verified::gpu;
     } else if (device_) {
@@ -109,7 +114,7 @@ class Run {
               (verified == Verified::no
                    ? why_not
                    : std::string(verified == Verified::gpu ? "verified on the GPU" : "verified by emulation") + ": " +
-                         std::to_string(elements) + " elements in " + std::to_string(rows) + " rows"));
+                         human_count(elements, "element") + " in " + human_count(rows, "row")));
     out_.flush();
   }
 

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <string_view>
+#include <system_error>
 
 #include "cli/request.hpp"
 #include "kiln/dtype.hpp"
@@ -12,6 +14,7 @@ namespace {
 
 /// As PermuteKernel takes.
 constexpr std::uint64_t k_most_rows = std::uint64_t{1} << 40;
+constexpr std::uint64_t k_most_launched_bytes = std::uint64_t{1} << 60;
 /// Of a row.
 constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 48;
 constexpr std::uint64_t k_most_positions = std::numeric_limits<std::uint32_t>::max();
@@ -48,11 +51,18 @@ IndexMap read_map(const PermuteArguments& arguments) {
   const std::string& text = arguments.indices;
   // What can only be a list is one; ./36 is a file.
   bool is_list = text.find_first_not_of("0123456789-+,[] \t\n") == std::string::npos;
-  if (!is_list && std::filesystem::exists(text)) {
-    return IndexMap::read(text, source_size);
-  }
-  if (!is_list && text.find_first_of(",[ \t\n") == std::string::npos) {
-    throw Error(ErrorCode::file_unreadable, "--indices: there is no file " + quote(text) + ": " + std::string(k_forms));
+  bool has_separators = text.find_first_of(",[ \t\n") != std::string::npos;
+  if (!is_list) {
+    using Type = std::filesystem::file_type;
+    std::error_code ignored;  // a long list cannot be the name of a file, and is no error yet
+    Type type = std::filesystem::status(text, ignored).type();
+    if (type == Type::not_found && !has_separators) {
+      throw Error(ErrorCode::file_unreadable,
+                  "--indices: there is no file " + quote(text) + ": " + std::string(k_forms));
+    }
+    if (type != Type::not_found && (type != Type::none || !has_separators)) {
+      return IndexMap::read(text, source_size);
+    }
   }
   try {
     return IndexMap::parse(text, "--indices", source_size);
@@ -71,7 +81,15 @@ PermuteShape read_shape(const PermuteArguments& arguments) {
 }
 
 PermuteRequest plan(const IndexMap& map, const PermuteShape& shape, const Target& target) {
-  return as_usage([&] { return plan_permute(map, shape, target); });
+  PermuteRequest request = as_usage([&] { return plan_permute(map, shape, target); });
+  // A row of what can be planned has at most 2^48 bytes.
+  std::uint64_t row_bytes = std::max(map.size(), map.source_size()) * shape.inner * shape.element_bytes;
+  if (shape.typical_rows > k_most_launched_bytes / row_bytes) {
+    throw UsageError("--rows " + std::to_string(shape.typical_rows) + ": one launch moves at most " +
+                     std::to_string(k_most_launched_bytes / row_bytes) + " rows of " + std::to_string(row_bytes) +
+                     " bytes; give fewer");
+  }
+  return request;
 }
 
 }  // namespace kiln::cli

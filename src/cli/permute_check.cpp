@@ -46,8 +46,7 @@ std::uint64_t PermuteCheck::default_rows(const IndexMap& map, const PermuteShape
   return std::clamp<std::uint64_t>(k_default_elements / (positions * inner), 1, k_default_rows);
 }
 
-PermuteCheck::PermuteCheck(const IndexMap& map, const PermuteShape& shape, std::uint64_t rows)
-    : rows_(rows), row_elements_(map.size() * shape.inner), element_bytes_(shape.element_bytes) {
+void PermuteCheck::require_room(const IndexMap& map, const PermuteShape& shape, std::uint64_t rows) {
   double needed = tensor_bytes(map.source_size(), shape, rows) + 2 * tensor_bytes(map.size(), shape, rows);
   if (needed > static_cast<double>(k_most_bytes)) {
     bool one_row = rows <= 1;
@@ -55,6 +54,11 @@ PermuteCheck::PermuteCheck(const IndexMap& map, const PermuteShape& shape, std::
                      human_bytes(k_most_bytes) + " of memory: give " +
                      (one_row ? "a smaller --inner or --source-size, or a shorter map" : "fewer --rows"));
   }
+}
+
+PermuteCheck::PermuteCheck(const IndexMap& map, const PermuteShape& shape, std::uint64_t rows)
+    : rows_(rows), row_elements_(map.size() * shape.inner), element_bytes_(shape.element_bytes) {
+  require_room(map, shape, rows);
   std::size_t unit = shape.inner * shape.element_bytes;
   x_ = random_bytes(rows * map.source_size() * unit);
   expected_.resize(rows * map.size() * unit);

@@ -14,6 +14,8 @@ namespace kiln::cli {
 class PermuteCheck {
  public:
   /// Throws UsageError when `rows` rows are too many to hold in memory.
+  static void require_room(const IndexMap& map, const PermuteShape& shape, std::uint64_t rows);
+  /// Throws as `require_room` does.
   PermuteCheck(const IndexMap& map, const PermuteShape& shape, std::uint64_t rows);
 
   /// As many rows as make a good test in a moment: 1024, fewer for large maps, at least one.

@@ -27,7 +27,8 @@ void add_permute_arguments(Syntax& syntax, PermuteArguments& arguments);
 /// A list that is wrong is a UsageError; a file's content is not.
 IndexMap read_map(const PermuteArguments& arguments);
 PermuteShape read_shape(const PermuteArguments& arguments);
-/// Throws UsageError for a shape that no kernel can have: its rows are too long, or the strategy cannot move the map.
+/// Throws UsageError for a shape that no kernel can have, since its rows are too long or the strategy cannot move the
+/// map, and for more rows than a launch can move.
 PermuteRequest plan(const IndexMap& map, const PermuteShape& shape, const Target& target);
 
 /// What `compile` and `explain compile` ask for.

@@ -99,6 +99,15 @@ TEST_F(CompileCommand, AnErrorShowsTheWholeLogAndTheLinesItPointsAt) {
   EXPECT_EQ(program_.entries(), 0);
 }
 
+TEST_F(CompileCommand, WhatOneTargetGaveIsToldThoughTheNextFails) {
+  std::string idle = program_.file("idle.cu", "// kiln: entry idle\n__global__ void idle() { int unused = 0; }\n");
+  Finished finished = program_.run({"compile", idle, "--target", "sm_80", "--target", "sm_21"});
+  EXPECT_EQ(finished.code, 1);
+  EXPECT_THAT(finished.err, HasSubstr("sm_21"));
+  EXPECT_THAT(finished.out, testing::StartsWith("sm_80"));
+  EXPECT_THAT(finished.out, HasSubstr("\"unused\"")) << "the compiler's warning";
+}
+
 TEST_F(CompileCommand, HeadersAreFoundInTheFoldersGiven) {
   program_.file("include/shape.h", "#pragma once\n#define WIDTH 4\n");
   std::string wide = program_.file("wide.cu",

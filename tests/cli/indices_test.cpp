@@ -48,6 +48,10 @@ TEST(Indices, AFileThatIsMissingIsNamedAndSoIsTheListForm) {
   expect_refused(permute(Program(), "missing.json"), {"missing.json", "[2, 1, 0]"});
 }
 
+TEST(Indices, ANameThatNoFileCanHaveIsToldAsSuch) {
+  expect_refused(permute(Program(), std::string(300, 'x')), {"xxx", "its name is too long"});
+}
+
 TEST(Indices, WithoutTargetAndGpuTheRemedyIsTold) {
   Program program;
   Finished finished = program.run({"permute", "--indices", "1,0", "--emulate"});

@@ -1,6 +1,10 @@
 #include "cli/output.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <exception>
 
 #include "support/files.hpp"
 #include "support/temp_dir.hpp"
@@ -65,6 +69,33 @@ TEST_F(WriteFile, RefusesWhatCannotBeWrittenNamingIt) {
     }
   }
   EXPECT_EQ(files(), 2);
+}
+
+TEST_F(WriteFile, LeavesNothingBehindWithoutDescriptors) {
+  Output out;
+  const fs::path file = folder_ / "a";
+  std::exception_ptr refusal;  // looked at afterwards: the sanitizers open a pipe to look at an object
+  const int free = ::dup(STDOUT_FILENO);
+  ASSERT_GE(free, 0);
+  ::close(free);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  // Enough for the new file, and none for what watches signals meanwhile.
+  const rlimit one{static_cast<rlim_t>(free) + 1, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &one), 0);
+  try {
+    write_file(out, file, "new");
+  } catch (...) {
+    refusal = std::current_exception();
+  }
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(files(), 0);
+  ASSERT_TRUE(refusal);
+  try {
+    std::rethrow_exception(refusal);
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("ulimit -n"), std::string::npos) << error.what();
+  }
 }
 
 TEST_F(WriteFile, KnowsTheSameFileByAnotherName) {

@@ -79,7 +79,12 @@ TEST(Excerpt, ShowsTheLinesErrorsPointAtWithTwoAround) {
   EXPECT_EQ(excerpt(log, source),
             "---- a.cu\n    2 | line\n    3 | line\n    4 | line\n    5 | line\n    6 | line\n    …\n"
             "   18 | line\n   19 | line\n   20 | line\n");
+  EXPECT_EQ(excerpt("a.cu(1): catastrophic error: #error directive: stop\n", source),
+            "---- a.cu\n    1 | line\n    2 | line\n    3 | line\n");
   EXPECT_EQ(excerpt("nothing to see", source), "");
+  for (const char* number : {"2147483647", "4294967295", "99999999999", "99999999999999999999", "-1", "", "x"}) {
+    EXPECT_EQ(excerpt("a.cu(" + std::string(number) + "): error: far away", source), "") << number;
+  }
 }
 
 TEST(Sizes, AreWrittenForPeopleAndRead) {

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "cli/program.hpp"
+#include "support/fake_nvrtc.hpp"
 
 namespace kiln::test {
 namespace {
@@ -117,6 +118,41 @@ TEST(MissingCache, IsNotExportedOverAnything) {
   Finished finished = Program().run({"export", "out.kilnpack"});
   EXPECT_EQ(finished.code, k_failed);
   EXPECT_THAT(finished.err, HasSubstr("nothing was stored"));
+}
+
+TEST(MissingCache, IsWarnedOfOnceByWhatCompiles) {
+  Program program;
+  const FakeNvrtc nvrtc(program.home() / "nvrtc");
+  program.set("KILN_NVRTC", nvrtc.library().string());
+  program.unset("HOME");
+  const std::string file = program.file("lookup.cu", k_lookup_template);
+  Finished finished = program.run(
+      {"compile", file, "-D", "table=1", "-D", "element=float", "--target", "sm_80", "--target", "sm_90", "--json"});
+  EXPECT_EQ(finished.code, k_done);
+  EXPECT_EQ(std::ranges::count(finished.err, '\n'), 1) << finished.err;
+  EXPECT_THAT(finished.err, testing::StartsWith("kiln: warning: "));
+  EXPECT_THAT(finished.err, HasSubstr("set KILN_CACHE_DIR or HOME"));
+}
+
+TEST(Explain, SaysWhatStandsInTheWay) {
+  Program program;
+  program.hide_nvrtc();
+  const Command command{"explain", "permute", "--indices", "1,0", "--target", "sm_90"};
+  Command json = command;
+  json.emplace_back("--json");
+  Finished finished = program.run(command);
+  EXPECT_EQ(finished.code, k_done);
+  EXPECT_THAT(finished.out, HasSubstr("would miss: no layer has anything of this template"));
+  EXPECT_THAT(finished.out, HasSubstr("cannot be compiled here: no NVRTC is found here"));
+  EXPECT_THAT(program.run(json).line().at("obstacle"), testing::StartsWith("no NVRTC"));
+  program.set("KILN_STRICT", "1");
+  EXPECT_THAT(program.run(command).out, HasSubstr("cannot be compiled here: strict mode"));
+  EXPECT_THAT(program.run(json).line().at("obstacle"), testing::StartsWith("strict mode"));
+  const FakeNvrtc nvrtc(program.home() / "nvrtc");
+  program.set("KILN_NVRTC", nvrtc.library().string());
+  program.unset("KILN_STRICT");
+  EXPECT_THAT(program.run(command).out, testing::Not(HasSubstr("cannot be compiled")));
+  EXPECT_EQ(program.run(json).line().at("obstacle"), nullptr);
 }
 
 TEST(DamagedCache, IsLeftAloneByWhatOnlyLooks) {

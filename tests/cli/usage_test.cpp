@@ -73,6 +73,15 @@ Wrong wrong(const std::string& command, std::vector<std::string> more, const std
   return {arguments, named};
 }
 
+/// Longer than the name of any file.
+std::string long_list() {
+  std::string list;
+  for (int i = 0; i < 3000; ++i) {
+    list += "0,";
+  }
+  return list;
+}
+
 // Whatever the cache and the files hold, these can never be right.
 INSTANTIATE_TEST_SUITE_P(Commands, UsageErrors,
                          testing::Values(Wrong{{}, "ubcommand"}, Wrong{{"fry"}, "fry"}, Wrong{{"permute"}, "--indices"},
@@ -97,7 +106,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         wrong("permute", {"--indices", "-1,0"}, "'-1'"), wrong("permute", {"--indices", "0,0x1"}, "'0x1'"),
         wrong("permute", {"--indices", "1,2,x"}, "[2, 1, 0]"), wrong("permute", {"--indices", "[0,1"}, "[2, 1, 0]"),
-        wrong("permute", {"--indices", "[]"}, "empty"), wrong("permute", {"--indices", "0 1 two"}, "'two'"),
+        wrong("permute", {"--indices", long_list() + "x"}, "'x'"), wrong("permute", {"--indices", "[]"}, "empty"),
+        wrong("permute", {"--indices", "0 1 two"}, "'two'"),
         wrong("permute", {"--indices", "0,4294967296"}, "'4294967296'"),
         wrong("permute", {"--indices", "0,7", "--source-size", "3"}, "below 3"),
         wrong("permute", {"--indices", "1,0", "--source-size", "0"}, "--source-size"),
@@ -204,9 +214,13 @@ TEST(Usage, WhatIsWrongWithTheTemplatesUseIsUsageToo) {
     EXPECT_PRED1(is_one_line, finished.err);
   }
   EXPECT_EQ(read_file(file), k_lookup_template) << "-o on the template itself";
-  Finished missing = compile({"-I", "/no/such/folder"});
-  EXPECT_EQ(missing.code, k_failed);
-  EXPECT_THAT(missing.err, HasSubstr("/no/such/folder"));
+  const std::string long_name(300, 'f');
+  for (const std::string& folder : {std::string("/no/such/folder"), long_name, file}) {
+    Finished missing = compile({"-I", folder});
+    EXPECT_EQ(missing.code, k_failed);
+    EXPECT_THAT(missing.err, HasSubstr("folder " + ("'" + folder.substr(0, 100))));
+    EXPECT_PRED1(is_one_line, missing.err);
+  }
 }
 
 TEST(Usage, BehindTwoDashesNothingIsAnOption) {
@@ -234,6 +248,21 @@ TEST(Usage, APlaceThatCannotBeWrittenIsToldBeforeAnythingIsCompiled) {
     EXPECT_EQ(finished.code, k_failed) << "not 3, which a compile without NVRTC is";
     EXPECT_THAT(finished.err, HasSubstr(place));
     EXPECT_EQ(finished.out, "");
+  }
+}
+
+TEST(Usage, RowsThatAreTooManyAreToldBeforeAnythingIsCompiled) {
+  Program program;
+  program.hide_nvrtc();
+  const std::string most = std::to_string(std::uint64_t{1} << 40);
+  for (const std::vector<std::string>& more :
+       std::vector<std::vector<std::string>>{{"--emulate"}, {"--inner", "16777216"}}) {
+    std::vector<std::string> arguments{"permute", "--indices", "1,0", "--target", "sm_90", "--rows", most};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Finished finished = program.run(arguments);
+    EXPECT_EQ(finished.code, k_usage) << "not 3, which a compile without NVRTC is";
+    EXPECT_THAT(finished.err, HasSubstr("--rows"));
+    EXPECT_PRED1(is_one_line, finished.err);
   }
 }
 
@@ -329,6 +358,9 @@ TEST(Path, IsThatOfTheEnvironmentUnlessGiven) {
   Json json = program.run({"path", "--cache", "/elsewhere", "--json"}).line();
   EXPECT_EQ(json.at("path"), "/elsewhere");
   EXPECT_EQ(json.at("mode"), "rw");
+  EXPECT_EQ(json.at("packs"), Json::array());
+  program.set("KILN_PACKS", "/one.kilnpack:/two.kilnpack");
+  EXPECT_EQ(program.run({"path", "--json"}).line().at("packs"), Json::array({"/one.kilnpack", "/two.kilnpack"}));
 }
 
 TEST(EmptyCache, IsListedCountedClearedAndTouchesNoDisk) {
