@@ -130,9 +130,18 @@ int child(bool raw, const Place& place, std::uint64_t number) {
   return 0;
 }
 
+/// As one word of a shell's command.
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) {
+    text += c == '\'' ? "'\\''" : std::string(1, c);
+  }
+  return text + "'";
+}
+
 double fresh_process(const std::string& program, const char* mode, const Place& place, std::uint64_t number) {
-  const std::string command =
-      program + " " + mode + " " + place.folder.string() + " " + name_of(place.kernels) + " " + std::to_string(number);
+  const std::string command = quoted(program) + " " + mode + " " + quoted(place.folder.string()) + " " +
+                              name_of(place.kernels) + " " + std::to_string(number);
   std::FILE* output = ::popen(command.c_str(), "r");
   must(output != nullptr, "starting a process");
   double ns = 0;

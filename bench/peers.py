@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Puts Kiln's permutations beside what PyTorch and CuPy offer for the same shapes, on the same GPU.
 
-Reads the file that `permute_bench --json FILE` wrote, measures the peers on every shape in it, and writes one table
-(Markdown) and one plot (SVG). All figures are ratios to a device-to-device copy of the same bytes, each taken in the
-process that measured it; in a graph, ratios to the time of a copy.
+Reads the file that `permute_bench --json FILE` wrote, measures the peers on every shape in it that is aligned and fills
+memory, with the same map (a random one of their own where Kiln's was random), and writes one table (Markdown) and one
+plot (SVG). All figures are ratios to a device-to-device copy of the same bytes, each taken in the process that measured
+it; in a graph, ratios to the time of a copy.
 
     permute_bench --json permute.json
     python3 peers.py permute.json --table permute.md --plot permute.svg
@@ -75,6 +76,32 @@ def peers_of(x, perm, with_compile):
     return runs
 
 
+def sources_of(shape):
+    """The map that permute_bench has for the shape (permute_shapes.hpp), or None for a random one."""
+    size = int(shape["size"])
+    kind = shape["map"].removesuffix(" long").strip()
+    factor = next(f for f in range(math.isqrt(size), 0, -1) if size % f == 0)
+    bits = (size & -size).bit_length() - 1
+    source_of = {
+        "identity": lambda j: j,
+        "reversal": lambda j: size - 1 - j,
+        "rotation": lambda j: (j + size // 3) % size,
+        "stride": lambda j: (j * (2 * factor + 1)) % size,
+        "transpose": lambda j: j % factor * (size // factor) + j // factor,
+        "planes to pixels": lambda j: j % 3 * (size // 3) + j // 3,
+        "pixels to planes": lambda j: j % (size // 3) * 3 + j // (size // 3),
+        "bit reversal": lambda j: int(f"{j:0{bits}b}"[::-1], 2),
+    }
+    return [source_of[kind](j) for j in range(size)] if kind else None
+
+
+def perm_of(shape):
+    sources = sources_of(shape)
+    if sources is None:
+        return torch.randperm(int(shape["size"]), device="cuda")
+    return torch.tensor(sources, device="cuda")
+
+
 def tensor_of(shape, rows):
     kind = TYPES[int(shape["bits"])]
     dims = (rows, int(shape["size"])) + ((int(shape["inner"]),) if shape["inner"] else ())
@@ -85,7 +112,7 @@ def tensor_of(shape, rows):
 def measure_large(shape, total_bytes, with_compile):
     row_bytes = int(shape["size"]) * int(shape["inner"] or 1) * int(shape["bits"]) // 8
     x = tensor_of(shape, max(1, total_bytes // row_bytes))
-    perm = torch.randperm(int(shape["size"]), device="cuda")
+    perm = perm_of(shape)
     y = torch.empty_like(x)
     # complex128 is not compiled by Triton
     runs = peers_of(x, perm, with_compile and x.dtype != torch.complex128)
@@ -95,7 +122,7 @@ def measure_large(shape, total_bytes, with_compile):
 
 def measure_in_graph(shape):
     x = tensor_of(shape, int(shape["rows"]))
-    perm = torch.randperm(int(shape["size"]), device="cuda")
+    perm = perm_of(shape)
     y = torch.empty_like(x)
     runs = peers_of(x, perm, False)
     del runs["CuPy take"]  # allocates outside the pool of a graph
@@ -124,7 +151,7 @@ def rows_of(shapes, options):
     """One row a shape that fills memory: its name, Kiln's strategy, and the ratios of all."""
     for shape, measured in shapes:
         kiln = kiln_of(measured)
-        if kiln is None or shape["rows"] or re.search(r"unaligned|pitched| as ", shape["map"]):
+        if kiln is None or shape["rows"] or " as " in shape["map"]:  # a strategy that was asked for
             continue
         peers = measure_large(shape, options.bytes, options.compile)
         peers["table kernel"] = measured.get("table kernel")
