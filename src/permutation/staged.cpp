@@ -14,7 +14,8 @@ constexpr std::uint64_t k_vector_bytes = 16;
 constexpr std::uint64_t k_bank_row_bytes = 128;                // all banks once: what vectors change places within
 constexpr std::uint64_t k_most_literals = 65'536;              // what compiles in bounded time
 constexpr std::uint64_t k_lane_bytes = 4 * 1024;               // of a tile of short rows, about
-constexpr std::uint64_t k_most_interleaved_bytes = 64 * 1024;  // of a tile, so that blocks share a multiprocessor
+constexpr std::uint64_t k_most_period_bytes = 16 * 1024;       // for the sake of whole vectors; half for wide units
+constexpr std::uint64_t k_most_interleaved_bytes = 72 * 1024;  // of a tile, so that three share a multiprocessor
 constexpr std::uint64_t k_asynchronous_bytes = 64 * 1024;      // of a tile; measured slower below
 constexpr std::uint64_t k_alone_bytes = 113 * 1024;            // of a tile that has a multiprocessor of sm_90 to itself
 constexpr std::uint64_t k_warp = 32;
@@ -69,17 +70,20 @@ bool fits(const Lanes& lanes, const BlockMap& blocks, std::uint64_t limit) noexc
 Lanes lanes_of(std::uint64_t count, const BlockMap& blocks) noexcept {
   const std::uint64_t row = std::max(row_in_bytes(blocks), row_out_bytes(blocks));
   const std::uint64_t whole = whole_rows(blocks);
-  const std::uint64_t most_bytes = count == 1 ? 4 * k_lane_bytes : 2 * k_lane_bytes;
-  return {count, whole * row <= most_bytes ? whole : std::clamp(k_lane_bytes / row, std::uint64_t{1}, whole)};
+  const std::uint64_t most = blocks.unit_bytes >= 4 ? k_most_period_bytes / 2 : k_most_period_bytes;
+  // Four lanes of bytes are worth longer ones where vectors have to be put together.
+  const std::uint64_t lane = count == 4 ? 2 * k_lane_bytes : k_lane_bytes;
+  return {count, whole * row <= most ? whole : std::clamp((lane + row / 2) / row, std::uint64_t{1}, whole)};
 }
 
 /// Bytes and halves are moved four and two rows at a time where that leaves room for other blocks, bytes of long rows
-/// two rows at a time wherever they fit.
+/// two rows at a time wherever they fit; halves only in whole vectors, without which one row at a time was faster.
 std::optional<Lanes> choose_lanes(const BlockMap& blocks, std::uint64_t limit) noexcept {
   const std::uint64_t most = 4 / std::min(blocks.unit_bytes, 4U);
   for (std::uint64_t count = most; count > 1; count /= 2) {
     const std::uint64_t room = blocks.unit_bytes == 1 && count == 2 ? limit : std::min(limit, k_most_interleaved_bytes);
-    if (Lanes lanes = lanes_of(count, blocks); fits(lanes, blocks, room)) {
+    const Lanes lanes = lanes_of(count, blocks);
+    if (fits(lanes, blocks, room) && (blocks.unit_bytes == 1 || makes_whole_vectors(lanes, blocks))) {
       return lanes;
     }
   }
@@ -95,12 +99,34 @@ bool is_alone(const Lanes& lanes, const BlockMap& blocks) noexcept {
   return tile_bytes(lanes.count, lanes.period_rows * lanes.periods, blocks) > k_alone_bytes;
 }
 
-/// The fewer registers, the more threads; small units, and vectors that are put together, take more registers.
+/// Filled asynchronously: long tiles, and those of halves from where vectors have to be put together.
+bool is_asynchronous(const Lanes& lanes, const BlockMap& blocks) noexcept {
+  const std::uint64_t bytes = lanes.period_rows * lanes.periods * row_in_bytes(blocks);
+  const bool is_odd = blocks.unit_bytes == 2 && !makes_whole_vectors(lanes, blocks);
+  return lanes.count == 1 && bytes > (is_odd ? k_asynchronous_bytes / 2 : k_asynchronous_bytes);
+}
+
+/// For how many threads a multiprocessor's registers are to do: the fewer registers, the more threads; small units, and
+/// vectors that are put together, take more registers.
 unsigned resident_threads(const Lanes& lanes, const BlockMap& blocks) noexcept {
-  if (blocks.unit_bytes < 4 || is_alone(lanes, blocks)) {
-    return 1024;
+  constexpr unsigned k_few = 1024;
+  constexpr unsigned k_more = 1536;
+  constexpr unsigned k_all = 2048;
+  const std::uint64_t bytes = tile_bytes(lanes.count, lanes.period_rows * lanes.periods, blocks);
+  const bool is_whole = makes_whole_vectors(lanes, blocks);
+  if (is_alone(lanes, blocks) || lanes.count == 4) {
+    return k_few;
   }
-  return makes_whole_vectors(lanes, blocks) ? 2048 : 1536;
+  if (blocks.unit_bytes == 1) {
+    return bytes <= k_most_interleaved_bytes ? k_more : k_few;
+  }
+  if (blocks.unit_bytes == 2) {
+    if (lanes.count == 1 && !is_whole) {
+      return k_all;
+    }
+    return is_asynchronous(lanes, blocks) || (lanes.count == 2 && bytes >= k_asynchronous_bytes) ? k_few : k_more;
+  }
+  return is_whole || out_vectors(lanes, blocks) <= 256 ? k_all : k_more;
 }
 
 Staged tile_of(const Lanes& lanes, std::uint64_t threads, const BlockMap& blocks) noexcept {
@@ -112,7 +138,7 @@ Staged tile_of(const Lanes& lanes, std::uint64_t threads, const BlockMap& blocks
   staged.rows_per_tile = static_cast<unsigned>(rows);
   staged.threads = static_cast<unsigned>(threads);
   staged.resident_threads = resident_threads(lanes, blocks);
-  staged.asynchronous = lanes.count == 1 && rows * row_in_bytes(blocks) > k_asynchronous_bytes;
+  staged.asynchronous = is_asynchronous(lanes, blocks);
   return staged;
 }
 
@@ -150,28 +176,32 @@ std::uint64_t periods_for(Lanes lanes, std::uint64_t vectors, std::uint64_t thre
   return lanes.periods;
 }
 
-/// Measured on an H200. With one lane, two vectors a thread: blocks of 128 threads for short lanes, of 512 and 1024 for
-/// longer ones; with two lanes of halves as many; with four lanes one vector a thread.
+/// Measured on an H200, over a thousand shapes of tiles. With one lane, two vectors a thread: blocks of 128 threads for
+/// short lanes, of 512 and 1024 for longer ones; with more lanes one vector a thread, but fewer threads where vectors
+/// are put together.
 Staged shape_of(Lanes lanes, const BlockMap& blocks, std::uint64_t limit) noexcept {
   const std::uint64_t vectors = std::max(out_vectors(lanes, blocks), in_vectors(lanes, blocks));
+  const bool is_whole = makes_whole_vectors(lanes, blocks);
   const auto tile = [&](std::uint64_t lane_vectors, std::uint64_t threads) {
     lanes.periods = periods_for(lanes, lane_vectors, threads, blocks, limit);
     return tile_of(lanes, threads_for(lanes, threads, blocks), blocks);
   };
   if (lanes.count == 4) {
-    return vectors <= 256 ? tile(256, 256) : tile(512, 512);
-  }
-  if (vectors <= 256) {
-    return tile(256, 128);
+    return vectors <= 512 || !is_whole ? tile(256, 256) : tile(512, 512);
   }
   if (lanes.count == 2) {
     if (blocks.unit_bytes == 1) {
-      return tile(2048, vectors <= 2048 ? 512 : k_most_threads);
+      return tile(2048, is_alone(lanes, blocks) ? k_most_threads : is_whole ? 512 : 256);
     }
-    return vectors <= 512 ? tile(512, 256) : tile(1024, 512);
+    // Very short rows are read more evenly by more threads.
+    const std::uint64_t threads = vectors >= 8 && vectors <= 128 ? 128 : vectors <= 256 ? 256 : 512;
+    return tile(vectors <= 512 ? threads : 1024, threads);
   }
-  const bool few = vectors < k_most_threads || (!makes_whole_vectors(lanes, blocks) && !is_alone(lanes, blocks));
-  return few ? tile(1024, 512) : tile(2048, k_most_threads);
+  if (vectors <= 256) {
+    return tile(256, is_whole ? 128 : 160);
+  }
+  const bool many = is_whole && blocks.unit_bytes >= 4 && vectors >= 480;
+  return many || is_alone(lanes, blocks) ? tile(2048, k_most_threads) : tile(1024, 512);
 }
 
 }  // namespace
