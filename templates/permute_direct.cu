@@ -46,6 +46,8 @@ struct Index {
 
 __global__ void __launch_bounds__(kiln::threads)
     permute(void* __restrict__ y, const void* __restrict__ x, unsigned long long rows) {
-  kiln::permute_directly<kiln::unit, kiln::element, kiln::offset, kiln::threads, kiln::blocks_out, kiln::blocks_in,
-                         kiln::units_per_block>(y, x, rows, Index());
+  // Larger launches of such maps are staged.
+  constexpr bool k_is_small = k_short_table && kiln::units_per_block == 1;
+  kiln::permute_directly<kiln::unit, kiln::element, kiln::offset, k_is_small, kiln::threads, kiln::blocks_out,
+                         kiln::blocks_in, kiln::units_per_block>(y, x, rows, Index());
 }

@@ -32,6 +32,6 @@ struct Index {
 
 __global__ void __launch_bounds__(kiln::threads)
     permute(void* __restrict__ y, const void* __restrict__ x, unsigned long long rows) {
-  kiln::permute_directly<kiln::unit, kiln::element, kiln::offset, kiln::threads, kiln::blocks_out, kiln::blocks_in,
-                         kiln::units_per_block>(y, x, rows, Index());
+  kiln::permute_directly<kiln::unit, kiln::element, kiln::offset, false, kiln::threads, kiln::blocks_out,
+                         kiln::blocks_in, kiln::units_per_block>(y, x, rows, Index());
 }

@@ -6,9 +6,10 @@
 namespace kiln {
 
 /// Moves unit `to` of y, which is unit `in_row` of a row; the input's row begins with block `first`. Place and Offset
-/// are unsigned types that hold every place and every offset in a row.
-template <typename Unit, typename Element, bool Aligned, unsigned long long Units, typename Place, typename Offset,
-          typename Index>
+/// are unsigned types that hold every place and every offset in a row. Streaming: what is written leaves the caches
+/// first.
+template <typename Unit, typename Element, bool Aligned, bool Streaming, unsigned long long Units, typename Place,
+          typename Offset, typename Index>
 __device__ __forceinline__ void permute_unit(void* y, const void* x, Place to, Place first, Offset in_row,
                                              Index index) {
   const Place from = (first + index(in_row / static_cast<Offset>(Units))) * static_cast<Place>(Units) +
@@ -16,8 +17,10 @@ __device__ __forceinline__ void permute_unit(void* y, const void* x, Place to, P
   unsigned char* destination = static_cast<unsigned char*>(y) + static_cast<unsigned long long>(to) * sizeof(Unit);
   const unsigned char* source =
       static_cast<const unsigned char*>(x) + static_cast<unsigned long long>(from) * sizeof(Unit);
-  if constexpr (Aligned) {
+  if constexpr (Aligned && Streaming) {
     store_streaming(destination, load_constant<Unit>(source));
+  } else if constexpr (Aligned) {
+    store(destination, load_constant<Unit>(source));
   } else {
 #pragma unroll
     for (unsigned part = 0; part < sizeof(Unit); part += sizeof(Element)) {
@@ -28,8 +31,8 @@ __device__ __forceinline__ void permute_unit(void* y, const void* x, Place to, P
 
 /// y[o, j, i] = x[o, index(j), i]: rows of `Out` blocks from rows of `In` blocks, a block of `Units` units of type
 /// Unit, by blocks of `Threads` threads. Pointers are aligned to Element at least. Offset counts the units of one
-/// output row and a block of threads.
-template <typename Unit, typename Element, typename Offset, unsigned Threads, unsigned long long Out,
+/// output row and a block of threads. Small: launches are expected to be, so that what they write is soon read.
+template <typename Unit, typename Element, typename Offset, bool Small, unsigned Threads, unsigned long long Out,
           unsigned long long In, unsigned long long Units, typename Index>
 __device__ __forceinline__ void permute_directly(void* y, const void* x, unsigned long long rows, Index index) {
   constexpr unsigned long long k_row = Out * Units;
@@ -39,12 +42,12 @@ __device__ __forceinline__ void permute_directly(void* y, const void* x, unsigne
     // Where 32 bits do and there is a thread for every unit, as nearly always, nothing comes before the index.
     if (rows <= k_few_rows && aligned) {
       const unsigned units = static_cast<unsigned>(rows) * static_cast<unsigned>(k_row);
-      if (gridDim.y == 1 && gridDim.x == (units + Threads - 1) / Threads) {
+      if (gridDim.x >= (units + Threads - 1) / Threads) {
         const unsigned to = blockIdx.x * Threads + threadIdx.x;
         if (to < units) {
           const unsigned row = to / static_cast<unsigned>(k_row);
-          permute_unit<Unit, Element, true, Units>(y, x, to, row * static_cast<unsigned>(In),
-                                                   to - row * static_cast<unsigned>(k_row), index);
+          permute_unit<Unit, Element, true, !Small, Units>(y, x, to, row * static_cast<unsigned>(In),
+                                                           to - row * static_cast<unsigned>(k_row), index);
         }
         return;
       }
@@ -65,9 +68,9 @@ __device__ __forceinline__ void permute_directly(void* y, const void* x, unsigne
     }
     const unsigned long long first = (first_row + row) * In;
     if (aligned) {
-      permute_unit<Unit, Element, true, Units>(y, x, to, first, in_row, index);
+      permute_unit<Unit, Element, true, true, Units>(y, x, to, first, in_row, index);
     } else {
-      permute_unit<Unit, Element, false, Units>(y, x, to, first, in_row, index);
+      permute_unit<Unit, Element, false, false, Units>(y, x, to, first, in_row, index);
     }
   }
 }
