@@ -42,7 +42,7 @@ struct Account {
 
 // Locks belong to the process, and so does the account of them. Never destroyed: a service may live until the very end.
 Account& account() {
-  static Account* const all = new Account;
+  static auto* const all = new Account;
   return *all;
 }
 

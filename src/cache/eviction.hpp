@@ -7,7 +7,7 @@
 namespace kiln::cache {
 
 /// `last_used` is exact to this much: a row is written at most once in this time because of hits.
-inline constexpr std::int64_t k_touch_interval = 24 * 60 * 60;
+inline constexpr std::int64_t k_touch_interval = std::int64_t{24} * 60 * 60;
 
 /// As many rows leave at once, unless more have to. Some milliseconds of work.
 inline constexpr std::size_t k_eviction_batch = 64;

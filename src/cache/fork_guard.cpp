@@ -21,7 +21,7 @@ struct Guards {
 // pthread_atfork passes no argument, so its handlers can only find the guards through the process. Never destroyed: a
 // fork may come after the end of main.
 Guards& guards() {
-  static Guards* const all = new Guards;
+  static auto* const all = new Guards;
   return *all;
 }
 

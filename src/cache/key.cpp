@@ -66,7 +66,7 @@ std::optional<Key> to_key(std::span<const std::byte> bytes) noexcept {
 }
 
 std::optional<std::pair<Key, Key>> key_range(std::string_view prefix) noexcept {
-  if (prefix.size() > 2 * k_half_digits) {
+  if (prefix.size() > std::size_t{2} * k_half_digits) {
     return std::nullopt;
   }
   Key first;
@@ -88,8 +88,6 @@ std::optional<std::pair<Key, Key>> key_range(std::string_view prefix) noexcept {
 }
 
 Hasher::Hasher() { XXH3_128bits_reset(new (state_.data()) XXH3_state_t); }
-
-Hasher::~Hasher() = default;
 
 void Hasher::add(std::string_view text) noexcept {
   add(static_cast<std::uint64_t>(text.size()));

@@ -26,7 +26,7 @@ std::optional<std::pair<Key, Key>> key_range(std::string_view prefix) noexcept;
 class Hasher {
  public:
   Hasher();
-  ~Hasher();
+  ~Hasher() = default;
   Hasher(const Hasher&) = delete;
   Hasher& operator=(const Hasher&) = delete;
 

@@ -20,7 +20,7 @@ struct FileTraits {
 };
 using File = support::UniqueHandle<FileTraits>;
 
-using Line = std::array<char, 16 * 1024>;
+using Line = std::array<char, std::size_t{16} * 1024>;
 
 /// Reads entry after entry until `visit` says no. Was the file read to its end?
 template <typename Entry, typename Read, typename Visit>
