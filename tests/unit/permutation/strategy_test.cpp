@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{4, 10, 100'000, 1, 0, 90, "direct u32 x256"},
                     Case{4, 1000, 10, 1, 0, 90, "staged u8 x1000 lanes 1 rows 8 of 2"},
                     Case{4, 257, 2866, 1, 0, 90, "direct u16 x256"},
-                    Case{4, 500, 2866, 1, 0, 90, "staged u16 x192 lanes 1 rows 1 of 1"}));
+                    Case{4, 500, 2866, 1, 0, 90, "staged u16 x384 lanes 1 rows 2 of 1"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Targets, Strategies,
