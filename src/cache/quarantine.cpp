@@ -60,6 +60,9 @@ DirectoryLock::DirectoryLock(const std::filesystem::path& directory, std::chrono
 
 DirectoryLock::~DirectoryLock() {
   if (descriptor_ >= 0) {
+    if (held_) {
+      ::flock(descriptor_, LOCK_UN);  // also where a child that was forked meanwhile has the descriptor
+    }
     ::close(descriptor_);
   }
 }

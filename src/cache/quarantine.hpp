@@ -8,8 +8,8 @@
 namespace kiln::cache {
 
 /// Held by whoever makes a database or moves one aside, so that two processes never do it to each other's. A lock on
-/// the directory itself: released by the kernel, and no file is left behind. Where directories cannot be locked it
-/// holds nothing, and SQLite's own locks have to do.
+/// the directory itself: released by the kernel if its holder dies, and no file is left behind. Where directories
+/// cannot be locked it holds nothing, and SQLite's own locks have to do.
 class DirectoryLock {
  public:
   /// Waits at most `wait`.

@@ -47,11 +47,14 @@ constexpr std::chrono::microseconds k_pause(250);
 struct DescriptorTraits {
   using Type = int;
   static Type invalid() noexcept { return -1; }
-  static void close(Type descriptor) noexcept { ::close(descriptor); }
+  static void close(Type descriptor) noexcept {
+    ::flock(descriptor, LOCK_UN);  // also where a child that was forked meanwhile has the descriptor
+    ::close(descriptor);
+  }
 };
 using Descriptor = support::UniqueHandle<DescriptorTraits>;
 
-/// Released with the descriptor, by the kernel.
+/// Released with the descriptor, or by the kernel.
 bool lock(const Descriptor& file, int kind) noexcept {
   for (int attempt = 0; attempt < k_attempts; ++attempt) {
     if (::flock(file.get(), kind | LOCK_NB) == 0) {

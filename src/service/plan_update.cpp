@@ -30,7 +30,10 @@ constexpr std::chrono::milliseconds k_pause{2};
 struct DescriptorTraits {
   using Type = int;
   static Type invalid() noexcept { return -1; }
-  static void close(Type descriptor) noexcept { ::close(descriptor); }
+  static void close(Type descriptor) noexcept {
+    ::flock(descriptor, LOCK_UN);  // also where a child that was forked meanwhile has the descriptor
+    ::close(descriptor);
+  }
 };
 using Descriptor = support::UniqueHandle<DescriptorTraits>;
 

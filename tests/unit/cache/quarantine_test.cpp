@@ -5,6 +5,7 @@
 #include <optional>
 #include <thread>
 
+#include "support/child_process.hpp"
 #include "support/temp_dir.hpp"
 
 namespace kiln::cache {
@@ -33,6 +34,19 @@ TEST(DirectoryLock, IsWaitedForAsLongAsItTakesWhenAskedTo) {
   });
   EXPECT_TRUE(DirectoryLock(folder.path(), milliseconds::max()).held());
   holder.join();
+}
+
+TEST(DirectoryLock, IsNotKeptByAChildThatWasForkedMeanwhile) {
+  const test::TempDir folder;
+  std::optional<DirectoryLock> lock;
+  lock.emplace(folder.path(), milliseconds(0));
+  ASSERT_TRUE(lock->held());
+  const test::ChildProcess child([] {
+    ::pause();
+    return 0;
+  });
+  lock.reset();
+  EXPECT_TRUE(DirectoryLock(folder.path(), milliseconds(0)).held());
 }
 
 TEST(DirectoryLock, HoldsNothingWithoutADirectory) {

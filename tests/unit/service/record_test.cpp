@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "service/plan_update.hpp"
+#include "support/child_process.hpp"
 #include "support/files.hpp"
 #include "support/temp_dir.hpp"
 
@@ -53,6 +57,18 @@ TEST_F(RecordTest, SaysPlainlyWhatIsWrongWithTheFile) {
   EXPECT_THAT(trouble_of(dir_ / "loop"), testing::HasSubstr("its symbolic links lead in a circle"));
   EXPECT_THAT(trouble_of(dir_ / std::string(300, 'n')), testing::HasSubstr("its name is too long"));
   EXPECT_THAT(trouble_of(dir_ / "none/plan.json"), testing::HasSubstr("there is no such file or folder"));
+}
+
+TEST_F(RecordTest, AChildThatWasForkedMeanwhileKeepsNobodyOut) {
+  std::optional<test::ChildProcess> child;
+  update_plan(dir_ / "plan.json", [&](nlohmann::ordered_json&) {
+    child.emplace([] {
+      ::pause();
+      return 0;
+    });
+    return false;
+  });
+  EXPECT_NO_THROW(update_plan(dir_ / "plan.json", [](nlohmann::ordered_json&) { return false; }));
 }
 
 TEST_F(RecordTest, LeavesAloneWhatIsNoPlan) {
