@@ -134,11 +134,9 @@ void UserLayer::hit(const Row& row) {
 void UserLayer::damaged(const Row& row) {
   Session session(mutex_, health_, log_);
   ++counters_.corrupt_dropped;
+  const bool dropped = !read_only_ && attempt(Need::change, [&](Store& store) { store.drop(row.id); });
   health_.note("cache " + file_.string() + ": the row of template " + row.template_name + " is damaged" +
-               (read_only_ ? "" : " and dropped") + "; it is compiled again");
-  if (!read_only_) {
-    attempt(Need::change, [&](Store& store) { store.drop(row.id); });
-  }
+               (dropped ? " and dropped" : "") + "; it is compiled again");
 }
 
 void UserLayer::drop(const Artifact& artifact) {

@@ -82,6 +82,17 @@ TEST_F(RecoveryTest, ADamagedRowIsDroppedAndCounted) {
   EXPECT_TRUE(get(store, sample_artifact(1)));
 }
 
+TEST_F(RecoveryTest, ADamagedRowThatCannotBeDroppedIsNotSaidToBe) {
+  make(1);
+  execute("UPDATE artifacts SET log = 'forged'");
+  Database other = Database::open(database(), Database::Access::read_write, std::chrono::milliseconds(0));
+  LayeredStore store(options());
+  other.execute("BEGIN IMMEDIATE");
+  EXPECT_FALSE(get(store, sample_artifact(0)));
+  EXPECT_EQ(messages_.count_with("is damaged; it is compiled again"), 1U);
+  other.execute("COMMIT");
+}
+
 TEST_F(RecoveryTest, WhatIsNoDatabaseIsMovedAside) {
   make(1);
   restore("this is no database at all, but it is long enough to have a header of a hundred bytes, and then some more.");
