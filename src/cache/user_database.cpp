@@ -13,9 +13,9 @@ namespace kiln::cache {
 
 namespace {
 
-std::unique_ptr<Connection> open_locked(const std::filesystem::path& file, std::chrono::milliseconds busy_wait,
-                                        FileHeader& header) {
-  auto connection = Connection::locked(file, Database::Access::read_write, busy_wait);
+std::unique_ptr<Connection> open_locked(const std::filesystem::path& file, Database::Access access,
+                                        std::chrono::milliseconds busy_wait, FileHeader& header) {
+  auto connection = Connection::locked(file, access, busy_wait);
   header = header_of(connection->store().database());
   return connection;
 }
@@ -24,6 +24,12 @@ std::unique_ptr<Connection> open_snapshot(const std::filesystem::path& file, Fil
   auto connection = Connection::snapshot(file);
   header = header_of_file(connection->store().database());
   return connection;
+}
+
+std::unique_ptr<Connection> open_read_only(const std::filesystem::path& file, std::chrono::milliseconds busy_wait,
+                                           FileHeader& header) {
+  return has_live_log(file) ? open_locked(file, Database::Access::read_only, busy_wait, header)
+                            : open_snapshot(file, header);
 }
 
 void visit_one(Store& store, const RowKey& key, const RowVisitor& visit) {
@@ -47,6 +53,11 @@ void visit_one(Store& store, const RowKey& key, const RowVisitor& visit) {
 
 bool has_user_database(const ServiceOptions& options) noexcept {
   return options.cache_dir && options.cache_mode != CacheMode::off;
+}
+
+bool has_live_log(const std::filesystem::path& file) {
+  const std::optional<FileState> log = state_of(beside(file, "-wal"));
+  return log && log->size > 0 && state_of(beside(file, "-shm"));
 }
 
 std::filesystem::path user_database_file(const ServiceOptions& options) {
@@ -74,7 +85,8 @@ std::unique_ptr<Connection> open_user_database(const ServiceOptions& options, Pu
   FileHeader header;
   std::unique_ptr<Connection> connection;
   try {
-    connection = read_only ? open_snapshot(trust.path, header) : open_locked(trust.path, options.busy_wait, header);
+    connection = read_only ? open_read_only(trust.path, options.busy_wait, header)
+                           : open_locked(trust.path, Database::Access::read_write, options.busy_wait, header);
   } catch (const SqliteError& error) {
     if (error.fault() != SqliteFault::input_output || purpose == Purpose::change || read_only) {
       throw;

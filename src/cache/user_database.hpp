@@ -18,9 +18,14 @@ bool has_user_database(const ServiceOptions& options) noexcept;
 /// Where the user database is. Throws Error{invalid_argument} when the options name no cache.
 std::filesystem::path user_database_file(const ServiceOptions& options);
 
+/// Whether there is a write-ahead log that holds something and that can be read without a file being made for it: its
+/// shared memory is there.
+bool has_live_log(const std::filesystem::path& file);
+
 enum class Purpose { look, change };
 
-/// Opens it with locks; only to look, and where it cannot be locked (read-only mode or file system), as it is. Nothing
+/// Opens it with locks. In read-only mode without making or changing a file: the log is read if it is live, else the
+/// main file as it is; the latter also only to look, where it cannot be locked (a read-only file system). Nothing
 /// when there is none so far. Throws StoreError when it must not be touched: not trusted, made by a newer Kiln, a
 /// read-only cache that is to be changed. Throws SqliteError when it is no usable database, busy, or unreadable.
 std::unique_ptr<Connection> open_user_database(const ServiceOptions& options, Purpose purpose);

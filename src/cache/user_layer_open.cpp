@@ -5,6 +5,7 @@
 #include "cache/filesystem.hpp"
 #include "cache/quarantine.hpp"
 #include "cache/trust.hpp"
+#include "cache/user_database.hpp"
 #include "cache/user_layer.hpp"
 
 namespace kiln::cache {
@@ -169,7 +170,7 @@ bool UserLayer::open_snapshot(const std::filesystem::path& file) {
 /// Makes no file and changes none. A log is read where its shared memory is there already; otherwise the main file has
 /// to do.
 Store* UserLayer::open_read_only(const std::filesystem::path& file) {
-  if (has_log(file) && state_of(beside(file, "-shm"))) {
+  if (has_live_log(file)) {
     connection_ = Connection::locked(file, Database::Access::read_only, busy_wait_);
     connection_->keep_from_forks();
     FileHeader header = header_of(connection_->store().database());

@@ -173,6 +173,17 @@ TEST_F(VerifyTest, LooksAtAReadOnlyCacheWithoutRepair) {
   EXPECT_THROW(verify(options_, true), StoreError);
 }
 
+TEST_F(VerifyTest, SeesWhatIsInALiveLogOfAReadOnlyCache) {
+  LayeredStore store(options_);
+  ASSERT_TRUE(store.put(test::sample_artifact(1)));
+  ASSERT_GT(std::filesystem::file_size(database().string() + "-wal"), 0u);
+  ServiceOptions read_only = options_;
+  read_only.cache_mode = CacheMode::read_only;
+  EXPECT_EQ(verify(read_only).checked, 1u);
+  EXPECT_EQ(export_cache(read_only, root_ / "rows").entries, 1u);
+  EXPECT_TRUE(store.put(test::sample_artifact(2)));
+}
+
 TEST_F(VerifyTest, WorksBesideAServiceThatUsesTheCache) {
   LayeredStore store(options_);
   for (std::uint64_t number = 1; number <= 10; ++number) {
