@@ -8,6 +8,7 @@
 using kiln::c_api::created;
 using kiln::c_api::guarded;
 using kiln::c_api::required;
+using kiln::c_api::required_text;
 using kiln::c_api::target_of;
 
 namespace {
@@ -26,7 +27,7 @@ kiln::PermuteShape shape_of(const kiln_permutation_request& request) {
   shape.inner = std::max<std::uint64_t>(request.inner, 1);
   shape.typical_rows = request.typical_rows;
   if (request.strategy != nullptr) {
-    shape.strategy = kiln::parse_strategy(request.strategy);
+    shape.strategy = kiln::parse_strategy(required_text(request.strategy, "request->strategy"));
   }
   return shape;
 }

@@ -231,6 +231,9 @@ static int permutations_refused(void) {
   request.strategy = "quick";
   CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
               "'quick': it must be one of automatic, direct, staged, tiled, bucketed");
+  request.strategy = "direct\xff";
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "'request->strategy' is no UTF-8");
   request.strategy = "";
   CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
               "strategy");
