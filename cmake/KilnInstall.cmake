@@ -21,6 +21,8 @@ write_basic_package_version_file(kiln-config-version.cmake COMPATIBILITY SameMin
 install(FILES ${PROJECT_BINARY_DIR}/kiln-config.cmake ${PROJECT_BINARY_DIR}/kiln-config-version.cmake
               cmake/KilnLinkDependencies.cmake cmake/KilnStandardLibrary.cmake DESTINATION ${kiln_package_dir})
 
+# From where the file lies, since the folders may be given whole as well as below the prefix.
 file(RELATIVE_PATH kiln_pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH kiln_pc_to_include ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(cmake/kiln.pc.in kiln.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/kiln.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

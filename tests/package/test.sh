@@ -48,5 +48,18 @@ case $case in
     printf '#include <kiln/kiln.h>\nint main(void) { return kiln_version()[0] == 48 ? 0 : 1; }\n' >"$folder/main.c"
     cc "$folder/main.c" -o "$folder/main" "${flags[@]}" -Wl,-rpath,"$(pkg-config --variable=libdir kiln)"
     "$folder/main"
+    # Folders that are given whole: the file says where they are as seen from its own.
+    whole=$folder/whole
+    rm -rf "$whole"
+    "$cmake" -S "$(dirname "$(dirname "$here")")" -B "$whole/build" -G Ninja "$@" -DKILN_BUILD_TESTS=OFF -DKILN_BUILD_CLI=OFF \
+      -DKILN_BUILD_BENCHMARKS=OFF -DKILN_BUILD_EXAMPLES=OFF -DCMAKE_INSTALL_LIBDIR=/whole/libraries \
+      -DCMAKE_INSTALL_INCLUDEDIR=/whole/headers >/dev/null
+    mkdir -p "$whole/libraries/pkgconfig"
+    cp "$whole/build/kiln.pc" "$whole/libraries/pkgconfig"
+    export PKG_CONFIG_PATH=$whole/libraries/pkgconfig
+    for variable in libdir=libraries includedir=headers; do
+      found=$(realpath -m "$(pkg-config --variable="${variable%=*}" kiln)")
+      [ "$found" = "$whole/${variable#*=}" ] || { echo "${variable%=*} is $found"; exit 1; }
+    done
     ;;
 esac
