@@ -18,13 +18,13 @@ struct ImportArguments {
   std::vector<std::string> files;
 };
 
+/// `done` says in words what was: "exported 2 kernels".
 ExitCode report(const TransferResult& result, const Common& common, const std::string& done, Output& out) {
   if (common.json) {
     print_json(out, {{"entries", result.entries}, {"present", result.present}, {"damage", to_json(result.damage)}});
   } else {
     print(result.damage, out);
-    out.line(done + " " + human_count(result.entries, "kernel") + ", " + std::to_string(result.present) +
-             " present, left out " + std::to_string(result.damage.size()) + " damaged");
+    out.line(done + ", left out " + std::to_string(result.damage.size()) + " damaged");
   }
   return result.damage.empty() ? k_done : k_failed;
 }
@@ -33,12 +33,15 @@ ExitCode run_export(const ExportArguments& arguments, Output& out) {
   std::filesystem::path file = through_links(arguments.file);
   TidyOnSignal tidy({unfinished_pack(file)});
   TransferResult result = export_cache(cache_options(arguments.common, Layers::user), file);
-  return report(result, arguments.common, "exported", out);
+  return report(result, arguments.common, "exported " + human_count(result.entries, "kernel"), out);
 }
 
 ExitCode run_import(const ImportArguments& arguments, Output& out) {
   std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
-  return report(import_cache(cache_options(arguments.common, Layers::user), files), arguments.common, "imported", out);
+  TransferResult result = import_cache(cache_options(arguments.common, Layers::user), files);
+  std::string done =
+      "imported " + human_count(result.entries, "kernel") + ", " + std::to_string(result.present) + " present";
+  return report(result, arguments.common, done, out);
 }
 
 }  // namespace

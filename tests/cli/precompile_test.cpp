@@ -138,7 +138,7 @@ TEST_F(PrecompileCommand, AWrongOutputIsTheFirstThingSaid) {
   Finished finished =
       program_.run({"precompile", plan, "-o", (program_.home() / "no/pack").string(), "--target", "sm_90"});
   EXPECT_EQ(finished.code, 1);
-  EXPECT_THAT(finished.err, HasSubstr("(SQLite 14): check that its folder is there"));
+  EXPECT_THAT(finished.err, HasSubstr("cannot be made: there is no such file or folder"));
 }
 
 TEST_F(PrecompileCommand, WritesThroughALinkAndKeepsTheModeOfWhatWasThere) {
