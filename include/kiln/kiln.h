@@ -287,13 +287,16 @@ typedef struct kiln_permutation_request {
   size_t size;            /* sizeof(kiln_permutation_request) */
   const int64_t* indices; /* one for each output position */
   size_t count;
-  uint64_t source_size;   /* positions of a row of x; 0: as many as `count`, and `indices` must be a permutation */
-  uint64_t inner;         /* elements that move together; 0 counts as 1 */
-  uint64_t typical_rows;  /* about how many rows one launch moves; 0: many */
-  uint32_t element_bytes; /* 1, 2, 4, 8 or 16 */
-  const char* strategy;   /* "direct", "staged", "tiled" or "bucketed": instead of the choice. One that cannot move
-                             these indices is KILN_INVALID_ARGUMENT. NULL or "automatic": what is expected to be
-                             fastest */
+  uint64_t source_size;    /* positions of a row of x; 0: as many as `count`, and `indices` must be a permutation */
+  uint64_t inner;          /* elements that move together; 0 counts as 1 */
+  uint64_t typical_rows;   /* about how many rows one launch moves; 0: many */
+  uint32_t element_bytes;  /* 1, 2, 4, 8 or 16 */
+  const char* strategy;    /* "direct", "staged", "tiled", "bucketed", "rows" or "elements": instead of the choice.
+                              One that cannot move these indices is KILN_INVALID_ARGUMENT. NULL or "automatic": what is
+                              expected to be    fastest */
+  uint64_t row_stride_in;  /* elements from a row of x to the next; 0: rows are dense */
+  uint64_t row_stride_out; /* the same of y */
+  int in_place;            /* not 0: y is x. For permutations whose rows fit in the shared memory of a block */
 } kiln_permutation_request;
 
 /* Ready to run in the calling thread's current context. */
@@ -304,8 +307,9 @@ KILN_EXPORT kiln_status kiln_service_get_permutation(const kiln_service* service
 KILN_EXPORT kiln_status kiln_service_compile_permutation(const kiln_service* service,
                                                          const kiln_permutation_request* request, const char* target,
                                                          kiln_artifact** out, kiln_error** error);
-/* Moves `rows` rows, asynchronously on `stream` (may be NULL). Device pointers; x and y must not overlap. Rows too long
-   for shared memory are moved through scratch memory, which is allocated and freed in the stream's order. */
+/* Moves `rows` rows, asynchronously on `stream` (may be NULL). Device pointers; x and y must not overlap, but rows of
+   the same stride may lie between each other's; in place they must be the same. Rows too long for shared memory are
+   moved through scratch memory, which is allocated and freed in the stream's order. */
 KILN_EXPORT kiln_status kiln_permutation_launch(const kiln_permutation* permutation, void* y, const void* x,
                                                 uint64_t rows, void* stream, kiln_error** error);
 /* The same with device memory of the caller's, aligned to 16 bytes and apart from x and y, that the launch may use

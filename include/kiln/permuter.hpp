@@ -25,7 +25,9 @@ enum class PermuteStrategy {
   direct,     ///< a thread a unit, from memory to memory
   staged,     ///< whole rows through shared memory
   tiled,      ///< parts of rows through shared memory, for maps that swap axes
-  bucketed    ///< long rows in two passes, with scratch memory
+  bucketed,   ///< long rows in two passes, with scratch memory
+  rows,       ///< whole rows through shared memory, each by itself: pitched ones, and in place
+  elements    ///< a thread a unit, for pitched rows
 };
 
 /// "automatic", "direct", "staged", "tiled" or "bucketed".
@@ -34,7 +36,7 @@ KILN_EXPORT std::string_view strategy_name(PermuteStrategy strategy);
 KILN_EXPORT PermuteStrategy parse_strategy(std::string_view name);
 
 /// What `y[o, j, i] = x[o, map[j], i]` looks like in memory, beside the map: o in [0, rows), j in [0, M),
-/// i in [0, inner). x and y are dense: x has rows * N * inner elements, y rows * M * inner.
+/// i in [0, inner). A row of x has N * inner elements, one of y M * inner.
 struct PermuteShape {
   unsigned element_bytes = 4;  ///< 1, 2, 4, 8 or 16
   std::uint64_t inner = 1;     ///< elements that move together; at least 1
@@ -43,6 +45,14 @@ struct PermuteShape {
   std::uint64_t typical_rows = 0;
   /// Instead of the choice. One that cannot move this map is refused.
   PermuteStrategy strategy = PermuteStrategy::automatic;
+  /// Elements from the start of a row of x to that of the next, at least N * inner; 0: just that, rows are dense. What
+  /// is between two rows is not looked at; what is behind the last is not read.
+  std::uint64_t row_stride_in = 0;
+  /// The same of y, at least M * inner. What is between two rows of y is not written.
+  std::uint64_t row_stride_out = 0;
+  /// y is x: every row is permuted where it is. For permutations, rows that fit in the shared memory of a block, and
+  /// strides that are the same.
+  bool in_place = false;
   friend bool operator==(const PermuteShape&, const PermuteShape&) = default;
 };
 
@@ -108,7 +118,7 @@ struct KILN_EXPORT PermuteRequest {
   Values values;
   /// Module data for the symbol `kiln_table`, for maps too large to be literals; else empty.
   std::vector<std::uint32_t> table;
-  std::string strategy;                 ///< "direct", "staged", "tiled" or "bucketed"
+  std::string strategy;                 ///< "direct", "staged", "tiled", "bucketed", "rows" or "elements"
   std::string reason;                   ///< one sentence: why this strategy
   std::vector<PermuteStep> steps;       ///< launches, in order
   std::uint64_t scratch_row_bytes = 0;  ///< scratch memory that the steps need for each row
@@ -133,10 +143,11 @@ struct PermuteScratch {
 class KILN_EXPORT PermuteKernel {
  public:
   /// y[o, j, i] = x[o, map[j], i] for `rows` rows, 0 to 2^40 (0 launches nothing). Device pointers aligned to the
-  /// element; x and y must not overlap. Asynchronous on `stream`. Takes no lock, allocates nothing, but for the
+  /// element. x and y must not overlap, but rows of the same stride may lie between each other's; in place they must be
+  /// the same. Asynchronous on `stream`. Takes no lock, allocates nothing, but for the
   /// strategy "bucketed": that takes scratch_bytes(rows) bytes of device memory in the stream's order (cuMemAllocAsync)
   /// and gives them back; while the stream is captured they become the graph's. Throws Error{invalid_argument} for a
-  /// null or misaligned pointer, too many rows, or buffers that overlap, naming it; DriverError.
+  /// null or misaligned pointer, too many rows, or buffers that overlap or, in place, differ, naming it; DriverError.
   void operator()(void* y, const void* x, std::uint64_t rows, Stream stream = nullptr) const;
   /// The same with scratch memory of the caller's: nothing is allocated. Less than scratch_bytes(rows) is slower; less
   /// than scratch_bytes(1) is Error{invalid_argument}. Ignored by strategies that need none.
@@ -147,7 +158,7 @@ class KILN_EXPORT PermuteKernel {
 
   /// The kernel, or that of the first launch.
   const Kernel& kernel() const noexcept;
-  /// "direct", "staged", "tiled" or "bucketed".
+  /// As in PermuteRequest.
   const std::string& strategy() const noexcept;
 
  private:

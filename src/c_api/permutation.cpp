@@ -29,6 +29,9 @@ kiln::PermuteShape shape_of(const kiln_permutation_request& request) {
   if (request.strategy != nullptr) {
     shape.strategy = kiln::parse_strategy(required_text(request.strategy, "request->strategy"));
   }
+  shape.row_stride_in = request.row_stride_in;
+  shape.row_stride_out = request.row_stride_out;
+  shape.in_place = request.in_place != 0;
   return shape;
 }
 

@@ -51,7 +51,9 @@ std::string expected(const std::vector<PermuteCandidate>& candidates) {
 
 void print_choice(const PermuteRequest& request, Output& out) {
   out.line("            " + request.reason);
-  out.line("            expected: " + expected(request.candidates));
+  if (!request.candidates.empty()) {
+    out.line("            expected: " + expected(request.candidates));
+  }
   for (const PermuteCandidate& candidate : request.candidates) {
     if (candidate.speed == 0) {
       out.line("            not " + std::string(strategy_name(candidate.strategy)) + ": " + candidate.note);

@@ -27,7 +27,7 @@ void run_on_cpu(const PermuteRequest& request, const Target& target, const Permu
   std::vector<std::byte> y = check.make_y();
   if (check.rows() > 0) {
     void* to = y.data();
-    const void* from = check.x().data();
+    const void* from = check.in_place() ? to : check.x().data();
     std::vector<std::byte> scratch(check.rows() * request.scratch_row_bytes);
     run_steps(request.steps, to, from, scratch.data(), check.rows(),
               [&](std::size_t entry, const LaunchConfig& config, std::span<const Argument> launched) {
@@ -43,7 +43,7 @@ void run_on_gpu(const PermuteKernel& kernel, const Device& device, const Permute
   DeviceBuffer to(y.size());
   from.upload(check.x());
   to.upload(y);
-  kernel(to.data(), from.data(), check.rows());
+  kernel(to.data(), check.in_place() ? to.data() : from.data(), check.rows());
   device.synchronize();
   if (check.rows() > 0) {
     to.download(y);
@@ -136,7 +136,8 @@ void add_permute(CLI::App& app, Command& chosen) {
   auto [syntax, arguments] = add_command<Arguments>(
       app, chosen, "permute", "Compile, cache, run and verify a fixed permutation y[b, j] = x[b, map[j]]",
       "  kiln permute --indices 2,1,0 --rows 1024 --dtype u8\n"
-      "  kiln permute --indices map.json --dtype f32 --target sm_80 --target sm_90a --emulate --json\n",
+      "  kiln permute --indices map.json --dtype f32 --target sm_80 --target sm_90a --emulate --json\n"
+      "  kiln permute --indices 2,1,0 --row-stride-in 4 --row-stride-out 4 --in-place\n",
       run);
   add_permute_arguments(syntax, arguments->request);
   syntax.flag("--emulate", arguments->emulate,

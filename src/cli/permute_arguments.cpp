@@ -40,8 +40,14 @@ void add_permute_arguments(Syntax& syntax, PermuteArguments& arguments) {
           "verified with 1024, or what makes a million elements",
           0, k_most_rows)
       .text("--strategy", arguments.strategy, "S",
-            "Instead of the choice: direct, staged, tiled or bucketed. One that cannot move the map is refused")
+            "Instead of the choice: direct, staged, tiled, bucketed, rows or elements. One that cannot move the map is "
+            "refused")
       .check("--strategy", parse_strategy)
+      .number("--row-stride-in", arguments.row_stride_in, "N",
+              "Elements from a row of the input to the next; default: rows are dense", 1, k_most_bytes)
+      .number("--row-stride-out", arguments.row_stride_out, "N",
+              "Elements from a row of the output to the next; default: rows are dense", 1, k_most_bytes)
+      .flag("--in-place", arguments.in_place, "Permute every row where it is: the output is the input")
       .check("--dtype", dtype_bytes);
   add_targets(syntax, arguments.targets);
 }
@@ -77,6 +83,9 @@ PermuteShape read_shape(const PermuteArguments& arguments) {
   shape.inner = arguments.inner.value_or(1);
   shape.typical_rows = arguments.rows.value_or(0);
   shape.strategy = parse_strategy(arguments.strategy);
+  shape.row_stride_in = arguments.row_stride_in.value_or(0);
+  shape.row_stride_out = arguments.row_stride_out.value_or(0);
+  shape.in_place = arguments.in_place;
   return shape;
 }
 

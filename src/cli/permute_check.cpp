@@ -16,6 +16,7 @@ constexpr std::uint64_t k_default_rows = 1024;
 constexpr std::uint64_t k_default_elements = 1U << 20;
 constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 32;
 constexpr std::size_t k_guard_bytes = 64;
+constexpr std::byte k_between_rows{0x5A};
 
 /// splitmix64: repeatable, and no two neighbouring elements alike.
 std::vector<std::byte> random_bytes(std::size_t count) {
@@ -32,22 +33,32 @@ std::vector<std::byte> random_bytes(std::size_t count) {
   return bytes;
 }
 
-/// rows * positions * inner * element_bytes, in floating point so as not to overflow.
-double tensor_bytes(std::uint64_t positions, const PermuteShape& shape, std::uint64_t rows) {
-  return static_cast<double>(rows) * static_cast<double>(positions) * static_cast<double>(shape.inner) *
-         shape.element_bytes;
+/// Elements from row to row.
+std::uint64_t stride_of(std::uint64_t given, std::uint64_t positions, const PermuteShape& shape) {
+  return given == 0 ? positions * shape.inner : given;
+}
+
+/// Of rows that are `stride` elements apart, in floating point so as not to overflow.
+double tensor_bytes(std::uint64_t stride, const PermuteShape& shape, std::uint64_t rows) {
+  return static_cast<double>(rows) * static_cast<double>(stride) * shape.element_bytes;
+}
+
+/// From the first element of the first row to behind the last of the last.
+std::uint64_t extent_of(std::uint64_t rows, std::uint64_t stride, std::uint64_t row) {
+  return rows == 0 ? 0 : (rows - 1) * stride + row;
 }
 
 }  // namespace
 
 std::uint64_t PermuteCheck::default_rows(const IndexMap& map, const PermuteShape& shape) noexcept {
-  std::uint64_t positions = std::max(map.size(), map.source_size());
-  std::uint64_t inner = std::min(shape.inner, k_default_elements);
-  return std::clamp<std::uint64_t>(k_default_elements / (positions * inner), 1, k_default_rows);
+  std::uint64_t longest = std::max(stride_of(shape.row_stride_out, map.size(), shape),
+                                   stride_of(shape.row_stride_in, map.source_size(), shape));
+  return std::clamp<std::uint64_t>(k_default_elements / longest, 1, k_default_rows);
 }
 
 void PermuteCheck::require_room(const IndexMap& map, const PermuteShape& shape, std::uint64_t rows) {
-  double needed = tensor_bytes(map.source_size(), shape, rows) + 2 * tensor_bytes(map.size(), shape, rows);
+  double needed = tensor_bytes(stride_of(shape.row_stride_in, map.source_size(), shape), shape, rows) +
+                  2 * tensor_bytes(stride_of(shape.row_stride_out, map.size(), shape), shape, rows);
   if (needed > static_cast<double>(k_most_bytes)) {
     bool one_row = rows <= 1;
     throw UsageError("verifying " + (one_row ? "one row" : std::to_string(rows) + " rows") + " takes more than " +
@@ -57,23 +68,37 @@ void PermuteCheck::require_room(const IndexMap& map, const PermuteShape& shape, 
 }
 
 PermuteCheck::PermuteCheck(const IndexMap& map, const PermuteShape& shape, std::uint64_t rows)
-    : rows_(rows), row_elements_(map.size() * shape.inner), element_bytes_(shape.element_bytes) {
+    : rows_(rows),
+      row_elements_(map.size() * shape.inner),
+      row_stride_(stride_of(shape.row_stride_out, map.size(), shape)),
+      element_bytes_(shape.element_bytes),
+      in_place_(shape.in_place) {
   require_room(map, shape, rows);
-  std::size_t unit = shape.inner * shape.element_bytes;
-  x_ = random_bytes(rows * map.source_size() * unit);
-  expected_.resize(rows * map.size() * unit);
+  std::uint64_t stride_in = stride_of(shape.row_stride_in, map.source_size(), shape);
+  std::size_t unit = shape.inner * element_bytes_;
+  x_ = random_bytes(extent_of(rows, stride_in, map.source_size() * shape.inner) * element_bytes_);
+  expected_.resize(extent_of(rows, row_stride_, row_elements_) * element_bytes_, k_between_rows);
+  if (in_place_) {
+    expected_ = x_;
+  }
   for (std::uint64_t row = 0; row < rows; ++row) {
+    std::byte* to = expected_.data() + row * row_stride_ * element_bytes_;
+    const std::byte* from = x_.data() + row * stride_in * element_bytes_;
     for (std::uint64_t j = 0; j < map.size(); ++j) {
-      std::memcpy(expected_.data() + (row * map.size() + j) * unit,
-                  x_.data() + (row * map.source_size() + map[j]) * unit, unit);
+      std::memcpy(to + j * unit, from + map[j] * unit, unit);
     }
   }
 }
 
 std::vector<std::byte> PermuteCheck::make_y() const {
-  std::vector<std::byte> y(expected_.size() + k_guard_bytes);
-  // Every byte differs from what it must become.
-  std::ranges::transform(expected_, y.begin(), [](std::byte expected) { return ~expected; });
+  std::vector<std::byte> y = in_place_ ? x_ : expected_;
+  y.resize(expected_.size() + k_guard_bytes);
+  for (std::uint64_t row = 0; row < rows_ && !in_place_; ++row) {
+    auto first = y.begin() + static_cast<std::ptrdiff_t>(row * row_stride_ * element_bytes_);
+    // Every byte of a row differs from what it must become.
+    std::transform(first, first + static_cast<std::ptrdiff_t>(row_elements_ * element_bytes_), first,
+                   [](std::byte expected) { return ~expected; });
+  }
   return y;
 }
 
@@ -82,9 +107,12 @@ void PermuteCheck::verify(const std::vector<std::byte>& y) const {
       std::mismatch(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(expected_.size()), expected_.begin());
   if (wanted != expected_.end()) {
     auto element = static_cast<std::uint64_t>(wanted - expected_.begin()) / element_bytes_;
+    std::string row = std::to_string(element / row_stride_);
+    if (element % row_stride_ >= row_elements_) {
+      throw std::runtime_error("the kernel wrote between rows, behind row " + row);
+    }
     throw std::runtime_error("the kernel's result is wrong: the first wrong element is number " +
-                             std::to_string(element % row_elements_) + " of row " +
-                             std::to_string(element / row_elements_));
+                             std::to_string(element % row_stride_) + " of row " + row);
   }
   auto behind = y.begin() + static_cast<std::ptrdiff_t>(expected_.size());
   if (std::any_of(behind, y.end(), [](std::byte byte) { return byte != std::byte{0}; })) {

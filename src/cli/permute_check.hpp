@@ -24,19 +24,25 @@ class PermuteCheck {
   std::uint64_t rows() const noexcept { return rows_; }
   /// Elements of the output.
   std::uint64_t elements() const noexcept { return rows_ * row_elements_; }
+  /// Up to its last row's end.
   const std::vector<std::byte>& x() const noexcept { return x_; }
   std::size_t y_bytes() const noexcept { return expected_.size(); }
-  /// Room for y and some bytes behind it, none of them what the result would be.
+  /// Is what make_y gives x as well?
+  bool in_place() const noexcept { return in_place_; }
+  /// Room for y and some bytes behind it, none of its elements what they are to be; in place, x.
   std::vector<std::byte> make_y() const;
-  /// Throws std::runtime_error naming the first wrong element, or that something was written behind the last.
+  /// Throws std::runtime_error naming the first wrong element, or where something was written between rows or behind
+  /// the last.
   void verify(const std::vector<std::byte>& y) const;
 
  private:
   std::uint64_t rows_;
   std::uint64_t row_elements_;
+  std::uint64_t row_stride_;  // elements of y, from row to row
   unsigned element_bytes_;
+  bool in_place_;
   std::vector<std::byte> x_;
-  std::vector<std::byte> expected_;
+  std::vector<std::byte> expected_;  // up to the end of the last row, with what stands between rows
 };
 
 }  // namespace kiln::cli

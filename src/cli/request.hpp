@@ -20,6 +20,9 @@ struct PermuteArguments {
   std::optional<std::uint64_t> inner;
   std::optional<std::uint64_t> source_size;
   std::string strategy = "automatic";
+  std::optional<std::uint64_t> row_stride_in;
+  std::optional<std::uint64_t> row_stride_out;
+  bool in_place = false;
   std::vector<std::string> targets;
 };
 
@@ -27,8 +30,8 @@ void add_permute_arguments(Syntax& syntax, PermuteArguments& arguments);
 /// A list that is wrong is a UsageError; a file's content is not.
 IndexMap read_map(const PermuteArguments& arguments);
 PermuteShape read_shape(const PermuteArguments& arguments);
-/// Throws UsageError for a shape that no kernel can have, since its rows are too long or the strategy cannot move the
-/// map, and for more rows than a launch can move.
+/// Throws UsageError for a shape that no kernel can have, since its rows are too long, or too long for one another, or the
+/// strategy cannot move the map, and for more rows than a launch can move.
 PermuteRequest plan(const IndexMap& map, const PermuteShape& shape, const Target& target);
 
 /// What `compile` and `explain compile` ask for.

@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::uint64_t k_widest_unit = 16;
 
-void check(const IndexMap& map, const PermuteShape& shape) {
+}  // namespace
+
+void check_shape(const IndexMap& map, const PermuteShape& shape) {
   if (!std::has_single_bit(shape.element_bytes) || shape.element_bytes > k_widest_unit) {
     throw Error(ErrorCode::invalid_argument,
                 "element_bytes is " + std::to_string(shape.element_bytes) + ": it must be 1, 2, 4, 8 or 16");
@@ -30,8 +32,6 @@ void check(const IndexMap& map, const PermuteShape& shape) {
                                                  " bytes must not be longer than 2^48 bytes");
   }
 }
-
-}  // namespace
 
 std::uint64_t moving_group(const IndexMap& map) {
   std::span<const std::uint32_t> sources = map.sources();
@@ -58,7 +58,7 @@ IndexMap map_of_groups(const IndexMap& map, std::uint64_t group) {
 }
 
 BlockMap block_map(const IndexMap& map, const PermuteShape& shape) {
-  check(map, shape);
+  check_shape(map, shape);
   std::uint64_t group = moving_group(map);
   std::uint64_t block_bytes = group * shape.inner * shape.element_bytes;
   auto unit_bytes = static_cast<unsigned>(std::gcd(block_bytes, k_widest_unit));

@@ -30,7 +30,11 @@ struct BlockMap {
 /// Bytes that a row may have, on either side: what a GPU can address.
 inline constexpr std::uint64_t k_most_row_bytes = std::uint64_t{1} << 48;
 
-/// Pure. Throws Error{invalid_argument} naming the field of `shape` that cannot be used.
+/// Throws Error{invalid_argument} naming the field of `shape` that no map, or not this one, can be used with: an
+/// element size that there is not, nothing that moves, rows longer than any.
+void check_shape(const IndexMap& map, const PermuteShape& shape);
+
+/// Pure. Throws what check_shape does.
 BlockMap block_map(const IndexMap& map, const PermuteShape& shape);
 
 }  // namespace kiln::permutation

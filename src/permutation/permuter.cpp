@@ -12,6 +12,7 @@
 #include "kiln/error.hpp"
 #include "permutation/launch_check.hpp"
 #include "permutation/permute_memory.hpp"
+#include "permutation/row_bytes.hpp"
 #include "permutation/scratch_plan.hpp"
 #include "support/fork.hpp"
 
@@ -167,14 +168,9 @@ PermuteKernel Permuter::get(const IndexMap& map, const PermuteShape& shape, cons
     plan.groups = kernels[relay.entry].resident_blocks(relay.threads, relay.shared_bytes) / relay.group_blocks;
     plan.ring = relay.ring;
   }
-  const std::uint64_t block_bytes = shape.inner * shape.element_bytes;
   auto made = std::make_shared<const PermuteKernel::State>(
-      PermuteKernel::State{std::move(kernels),
-                           std::move(request.steps),
-                           request.relay,
-                           plan,
-                           {map.size() * block_bytes, map.source_size() * block_bytes, shape.element_bytes},
-                           std::move(request.strategy)});
+      PermuteKernel::State{std::move(kernels), std::move(request.steps), request.relay, plan,
+                           permutation::row_bytes(map, shape), std::move(request.strategy)});
   // Loading may have been what opened the driver: the id that the next request will have is asked for again. With a
   // driver that gives none nothing is remembered.
   if (const std::uint64_t context = state_->service.context_id(); context != 0) {

@@ -9,6 +9,7 @@
 #include "permutation/analysis.hpp"
 #include "permutation/bucketed_request.hpp"
 #include "permutation/index_table.hpp"
+#include "permutation/rows.hpp"
 #include "permutation/strategy.hpp"
 #include "permutation/unit_type.hpp"
 
@@ -110,6 +111,9 @@ PermuteRequest plan_permute(const IndexMap& map, const PermuteShape& shape, cons
     throw Error(
         ErrorCode::invalid_argument,
         "target is native: a permutation is planned for a named one; Service::resolve gives the current device's");
+  }
+  if (permutation::needs_rows(shape, permutation::row_bytes(map, shape))) {
+    return permutation::plan_rows(map, shape, target);
   }
   BlockMap blocks = permutation::block_map(map, shape);
   permutation::Choice choice = permutation::choose(blocks, shape, target);

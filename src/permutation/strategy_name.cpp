@@ -14,11 +14,13 @@ struct Name {
   PermuteStrategy strategy;
   std::string_view name;
 };
-constexpr std::array<Name, 5> k_names{{{PermuteStrategy::automatic, "automatic"},
+constexpr std::array<Name, 7> k_names{{{PermuteStrategy::automatic, "automatic"},
                                        {PermuteStrategy::direct, "direct"},
                                        {PermuteStrategy::staged, "staged"},
                                        {PermuteStrategy::tiled, "tiled"},
-                                       {PermuteStrategy::bucketed, "bucketed"}}};
+                                       {PermuteStrategy::bucketed, "bucketed"},
+                                       {PermuteStrategy::rows, "rows"},
+                                       {PermuteStrategy::elements, "elements"}}};
 
 }  // namespace
 

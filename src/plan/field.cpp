@@ -35,6 +35,13 @@ const std::string& Field::text() const {
   return std::get<std::string>(node_->value);
 }
 
+bool Field::truth() const {
+  if (const auto* value = std::get_if<bool>(&node_->value)) {
+    return *value;
+  }
+  fail("true or false is wanted, not " + describe(*node_));
+}
+
 std::uint64_t Field::count(std::uint64_t least) const {
   if (const auto* small = std::get_if<std::int64_t>(&node_->value); small != nullptr && *small >= 0) {
     if (auto value = static_cast<std::uint64_t>(*small); value >= least) {

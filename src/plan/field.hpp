@@ -35,6 +35,7 @@ class Field {
   bool is_object() const noexcept { return std::holds_alternative<JsonNode::Object>(node_->value); }
 
   const std::string& text() const;
+  bool truth() const;
   /// A whole number of at least `least`.
   std::uint64_t count(std::uint64_t least) const;
   std::vector<Field> list() const;

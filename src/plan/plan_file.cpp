@@ -131,18 +131,12 @@ class Reader {
   }
 
   void read_permutation(const Field& kernel) {
-    kernel.allow({"label", "permutation", "source_size", "dtype", "inner", "rows", "strategy", "targets"});
+    kernel.allow({"label", "permutation", "source_size", "dtype", "inner", "rows", "row_stride_in", "row_stride_out",
+                  "in_place", "strategy", "targets"});
     Field indices = kernel.need("permutation");
     auto source_size = kernel.find("source_size");
     IndexMap map = plan::at(indices, [&] { return read_map(indices, source_size ? source_size->count(1) : 0); });
-    PermuteShape shape;
-    auto inner = kernel.find("inner");
-    shape.inner = inner ? inner->count(1) : 1;
-    auto rows = kernel.find("rows");
-    shape.typical_rows = rows ? rows->count(0) : 0;
-    if (auto strategy = kernel.find("strategy")) {
-      shape.strategy = plan::at(*strategy, [&] { return parse_strategy(strategy->text()); });
-    }
+    PermuteShape shape = read_shape(kernel);
     std::vector<Target> targets = targets_of(kernel);
     if (targets.empty()) {
       kernel.fail("a permutation's kernel depends on the target: give --target, or \"targets\" in the plan");
@@ -159,6 +153,25 @@ class Reader {
         plan_.items.push_back({name + " " + element, request.tmpl, request.values, {target}});
       }
     }
+  }
+
+  /// But for the element type.
+  static PermuteShape read_shape(const Field& kernel) {
+    const auto count = [&](const char* name, std::uint64_t least, std::uint64_t otherwise) {
+      auto field = kernel.find(name);
+      return field ? field->count(least) : otherwise;
+    };
+    PermuteShape shape;
+    shape.inner = count("inner", 1, 1);
+    shape.typical_rows = count("rows", 0, 0);
+    shape.row_stride_in = count("row_stride_in", 0, 0);
+    shape.row_stride_out = count("row_stride_out", 0, 0);
+    if (auto strategy = kernel.find("strategy")) {
+      shape.strategy = plan::at(*strategy, [&] { return parse_strategy(strategy->text()); });
+    }
+    auto in_place = kernel.find("in_place");
+    shape.in_place = in_place && in_place->truth();
+    return shape;
   }
 
   IndexMap read_map(const Field& field, std::uint64_t source_size) const {

@@ -55,17 +55,10 @@ Value read_character(const Field& field) {
   return static_cast<std::int64_t>(static_cast<signed char>(field.text().front()));
 }
 
-Value read_boolean(const Field& field) {
-  if (const auto* value = std::get_if<bool>(&field.node().value)) {
-    return *value;
-  }
-  field.fail("true or false is wanted, not " + describe(field.node()));
-}
-
 Value read_scalar(const Field& field, ParameterType type) {
   switch (type) {
     case ParameterType::boolean:
-      return read_boolean(field);
+      return field.truth();
     case ParameterType::character:
       return read_character(field);
     case ParameterType::f32:

@@ -49,7 +49,7 @@ class IndexGroup {
     }
   }
   __device__ __forceinline__ unsigned operator[](unsigned entry) const {
-    return static_cast<unsigned>(words_[entry * Bits / 64] >> (entry * Bits % 64)) & ((1u << Bits) - 1);
+    return static_cast<unsigned>(words_[entry * Bits / 64] >> (entry * Bits % 64)) & (0xFFFFFFFFu >> (32 - Bits));
   }
 
  private:

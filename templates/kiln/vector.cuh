@@ -74,8 +74,8 @@ __device__ __forceinline__ Vector from_thread_before(const Vector& vector) {
 }
 
 /// What of the 16 bytes at base + at, which is aligned to Element, is in [base + begin, base + end): Element by
-/// Element; the rest is 0.
-template <typename Element>
+/// Element; the rest is 0. Constant: nobody writes there while the kernel runs.
+template <typename Element, bool Constant = true>
 __device__ __forceinline__ Vector load_part(const unsigned char* base, int at, int begin, int end) {
   Vector result = {};
   constexpr int k_size = sizeof(Element);
@@ -84,7 +84,7 @@ __device__ __forceinline__ Vector load_part(const unsigned char* base, int at, i
     const bool inside = at + byte >= begin && at + byte + k_size <= end;
     Element value = {};
     if (inside) {
-      value = load_constant<Element>(base + at + byte);
+      value = Constant ? load_constant<Element>(base + at + byte) : load<Element>(base + at + byte);
     }
     // What is there moves up by one.
     if constexpr (k_size == 16) {

@@ -133,6 +133,22 @@ static int launch_permutation(void) {
   CHECK(copy_out(host, y, sizeof host) == 0);
   CHECK(memcmp(host, expected, sizeof host) == 0);
   kiln_permutation_free(permutation);
+
+  /* Where it is, the first three of every four. */
+  const int64_t three[] = {2, 0, 1};
+  const int32_t in_place[] = {10, 13, 11, 12, 20, 23, 21, 22};
+  request.indices = three;
+  request.count = 3;
+  request.row_stride_in = 4;
+  request.row_stride_out = 4;
+  request.in_place = 1;
+  CHECK_OK(kiln_service_get_permutation(service, &request, NULL, &permutation, &error));
+  CHECK_FAILS(kiln_permutation_launch(permutation, (void*)(uintptr_t)y, (const void*)(uintptr_t)x, 2, NULL, &error),
+              KILN_INVALID_ARGUMENT, "in place");
+  CHECK_OK(kiln_permutation_launch(permutation, (void*)(uintptr_t)y, (const void*)(uintptr_t)y, 2, NULL, &error));
+  CHECK(copy_out(host, y, sizeof host) == 0);
+  CHECK(memcmp(host, in_place, sizeof host) == 0);
+  kiln_permutation_free(permutation);
   kiln_service_free(service);
   kiln_options_free(options);
   device_free(x);

@@ -119,6 +119,14 @@ static int permutation(void) {
   kiln_artifact* compiled = NULL;
   CHECK_OK(kiln_service_compile_permutation(service, &request, "sm_90", &compiled, &error));
   CHECK(strcmp(describe(compiled).target, "sm_90") == 0);
+  char dense[64];
+  snprintf(dense, sizeof dense, "%s", describe(compiled).key);
+  kiln_artifact_free(compiled);
+  request.row_stride_in = 4;
+  request.row_stride_out = 4;
+  request.in_place = 1;
+  CHECK_OK(kiln_service_compile_permutation(service, &request, "sm_90", &compiled, &error));
+  CHECK(strcmp(describe(compiled).key, dense) != 0);
   kiln_artifact_free(compiled);
   kiln_service_free(service);
   kiln_options_free(options);

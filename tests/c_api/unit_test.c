@@ -230,7 +230,7 @@ static int permutations_refused(void) {
   request.element_bytes = 4;
   request.strategy = "quick";
   CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
-              "'quick': it must be one of automatic, direct, staged, tiled, bucketed");
+              "'quick': it must be one of automatic, direct, staged, tiled, bucketed, rows, elements");
   request.strategy = "direct\xff";
   CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
               "'request->strategy' is no UTF-8");
@@ -240,6 +240,15 @@ static int permutations_refused(void) {
   request.strategy = "tiled";
   CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
               "strategy is tiled: the map does not swap axes");
+  request.strategy = NULL;
+  request.source_size = 3;
+  request.row_stride_in = 2;
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "row_stride_in is 2");
+  request.row_stride_in = 0;
+  request.in_place = 1;
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "in_place is true");
   kiln_service_free(service);
   return 0;
 }

@@ -43,6 +43,26 @@ TEST_F(EmulateOption, EveryElementSizeIsVerified) {
   }
 }
 
+TEST_F(EmulateOption, PitchedAndInPlaceRowsAreVerified) {
+  const std::vector<std::vector<std::string>> ways = {
+      {"--row-stride-in", "17"},
+      {"--row-stride-out", "40", "--row-stride-in", "17"},
+      {"--in-place"},
+      {"--in-place", "--row-stride-in", "17", "--row-stride-out", "17"}};
+  for (const std::vector<std::string>& way : ways) {
+    std::vector<std::string> arguments{"permute",  "--indices", "4,0,3,2,1", "--inner", "3",         "--dtype", "f16",
+                                       "--target", "sm_90",     "--target",  "sm_75",   "--emulate", "--json"};
+    arguments.insert(arguments.end(), way.begin(), way.end());
+    Finished finished = program_.run(arguments);
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    for (const Json& line : finished.lines()) {
+      EXPECT_EQ(line.at("verified"), "emulation") << finished.out;
+      EXPECT_EQ(line.at("strategy"), "rows");
+      EXPECT_EQ(line.at("elements"), 1024 * 5 * 3);
+    }
+  }
+}
+
 TEST_F(EmulateOption, SaysInWordsWhereItWasVerified) {
   Finished finished = program_.run({"permute", "--indices", "2,1,0", "--target", "sm_90", "--emulate"});
   EXPECT_EQ(finished.code, 0) << finished.err;

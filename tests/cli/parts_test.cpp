@@ -63,10 +63,51 @@ TEST_F(Check, RefusesMoreRowsThanFitInMemory) {
   EXPECT_THROW(PermuteCheck(map_, PermuteShape{}, std::uint64_t{1} << 40), UsageError);
 }
 
+TEST(PitchedCheck, FindsWhatIsWrittenBetweenRows) {
+  const PermuteCheck check(IndexMap::parse("2,0,1", "map"),
+                           PermuteShape{.element_bytes = 2, .row_stride_in = 5, .row_stride_out = 4}, 3);
+  EXPECT_EQ(check.x().size(), 26U);
+  ASSERT_EQ(check.y_bytes(), 22U);
+  std::vector<std::byte> y = check.make_y();
+  for (std::size_t row = 0; row < 3; ++row) {
+    for (std::size_t j = 0; j < 3; ++j) {
+      const std::size_t source = std::vector<std::size_t>{2, 0, 1}[j];
+      std::copy_n(check.x().begin() + static_cast<std::ptrdiff_t>(row * 10 + source * 2), 2,
+                  y.begin() + static_cast<std::ptrdiff_t>(row * 8 + j * 2));
+    }
+  }
+  EXPECT_NO_THROW(check.verify(y));
+  for (const auto& [byte, says] : {std::pair<std::size_t, const char*>{7, "behind row 0"},
+                                   {14, "behind row 1"},
+                                   {8, "number 0 of row 1"},
+                                   {21, "number 2 of row 2"}}) {
+    std::vector<std::byte> wrong = y;
+    wrong[byte] ^= std::byte{1};
+    try {
+      check.verify(wrong);
+      ADD_FAILURE() << byte;
+    } catch (const std::runtime_error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(says));
+    }
+  }
+}
+
+TEST(InPlaceCheck, StartsWithTheInput) {
+  const PermuteCheck check(IndexMap::parse("1,0", "map"), PermuteShape{.element_bytes = 1, .in_place = true}, 2);
+  EXPECT_TRUE(check.in_place());
+  std::vector<std::byte> y = check.make_y();
+  EXPECT_TRUE(std::equal(check.x().begin(), check.x().end(), y.begin()));
+  EXPECT_THROW(check.verify(y), std::runtime_error);
+  std::swap(y[0], y[1]);
+  std::swap(y[2], y[3]);
+  EXPECT_NO_THROW(check.verify(y));
+}
+
 TEST(DefaultRows, AreFewerForLargeMaps) {
   EXPECT_EQ(PermuteCheck::default_rows(IndexMap::parse("1,0", "map"), {}), 1024);
   EXPECT_EQ(PermuteCheck::default_rows(IndexMap::parse("1,0", "map", 1 << 18), {}), 4);
   EXPECT_EQ(PermuteCheck::default_rows(IndexMap::parse("1,0", "map"), {.inner = std::uint64_t{1} << 50}), 1);
+  EXPECT_EQ(PermuteCheck::default_rows(IndexMap::parse("1,0", "map"), {.row_stride_out = 1 << 17}), 8);
 }
 
 TEST(Excerpt, ShowsTheLinesErrorsPointAtWithTwoAround) {

@@ -118,11 +118,16 @@ INSTANTIATE_TEST_SUITE_P(
         wrong("permute", {"--indices", "1,0", "--inner", "281474976710656"}, "inner"),
         wrong("permute", {"--indices", "1,0", "--inner", "-1"}, "--inner"),
         wrong("permute", {"--indices", "1,0", "--strategy", "quick"},
-              "'quick': it must be one of automatic, direct, staged, tiled, bucketed"),
+              "'quick': it must be one of automatic, direct, staged, tiled, bucketed, rows, elements"),
         wrong("permute", {"--indices", "1,0", "--strategy", ""}, "--strategy"),
         wrong("permute", {"--indices", "2,1,3,0", "--strategy", "tiled"}, "the map does not swap axes"),
         Wrong{{"explain", "permute", "--indices", "1,0", "--target", "sm_90", "--strategy", "Direct"}, "'Direct'"},
         wrong("permute", {"--indices", "1,0", "--rows", "-1"}, "--rows"),
+        wrong("permute", {"--indices", "1,0", "--row-stride-in", "0"}, "--row-stride-in"),
+        wrong("permute", {"--indices", "1,0", "--row-stride-in", "1"}, "row_stride_in is 1"),
+        wrong("permute", {"--indices", "1,0", "--row-stride-out", "1"}, "row_stride_out is 1"),
+        wrong("permute", {"--indices", "1,1", "--in-place"}, "is no permutation"),
+        wrong("permute", {"--indices", "1,0", "--in-place", "--row-stride-out", "3"}, "must be the same"),
         wrong("permute", {"--indices", "1,0", "--rows", "1e3"}, "1e3"),
         wrong("permute", {"--indices", "1,0", "--rows", "18446744073709551615"}, "--rows"),
         wrong("permute", {"--indices", "1,0", "--inner", "99999999", "--emulate", "--rows", "1000"}, "fewer --rows"),
@@ -165,7 +170,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Usage, NoValueMayBeEmptyHoweverItIsWritten) {
   const std::map<std::string, std::vector<std::string>> options{
-      {"permute", {"--indices", "--dtype", "--inner", "--source-size", "--rows", "--strategy", "--target", "--cache"}},
+      {"permute",
+       {"--indices", "--dtype", "--inner", "--source-size", "--rows", "--strategy", "--row-stride-in",
+        "--row-stride-out", "--target", "--cache"}},
       {"compile", {"-D", "-I", "--entry", "--option", "--target", "--emit", "-o", "--cache"}},
       {"precompile", {"-o", "-j", "--target", "--cache"}},
       {"query", {"--template", "--target", "--key", "--sort", "--limit", "--cache"}},

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <memory>
-#include <new>
 
-#include "emulation/sanitizers.hpp"
+#include "emulated/guarded_buffer.hpp"
 #include "kiln/emulator.hpp"
 #include "kiln/index_map.hpp"
 #include "kiln/source.hpp"
@@ -15,78 +13,34 @@
 namespace kiln::testing {
 namespace {
 
-constexpr std::size_t k_alignment = 64;
-constexpr std::size_t k_guard_bytes = 256;
-constexpr std::byte k_guard{0xA7};
+/// In bytes, of an output and an input row, and from each row to the next.
+struct Rows {
+  explicit Rows(const PermutationCase& item)
+      : block(item.shape.element_bytes * item.shape.inner),
+        out(item.sources.size() * block),
+        in(item.source_size * block),
+        stride_out(item.shape.row_stride_out == 0 ? out : item.shape.row_stride_out * item.shape.element_bytes),
+        stride_in(item.shape.row_stride_in == 0 ? in : item.shape.row_stride_in * item.shape.element_bytes) {}
+  std::size_t out_bytes(std::uint64_t rows) const { return (rows - 1) * stride_out + out; }
+  std::size_t in_bytes(std::uint64_t rows) const { return (rows - 1) * stride_in + in; }
 
-/// `bytes` bytes at an offset from an aligned address, with guards on both sides. With the address sanitizer the guards
-/// cannot even be read while a kernel runs.
-class Buffer {
- public:
-  Buffer(std::size_t bytes, std::size_t offset)
-      : size_(bytes),
-        front_(k_guard_bytes + offset),
-        memory_(new(std::align_val_t{k_alignment}) std::byte[front_ + bytes + k_guard_bytes]) {
-    std::fill_n(memory_.get(), front_ + bytes + k_guard_bytes, k_guard);
-  }
-  std::byte* data() noexcept { return memory_.get() + front_; }
-  std::size_t size() const noexcept { return size_; }
-  void lock_guards() const noexcept {
-    emulation::sanitizers::poison(memory_.get(), front_);
-    emulation::sanitizers::poison(memory_.get() + front_ + size_, k_guard_bytes);
-  }
-  void unlock_guards() const noexcept {
-    emulation::sanitizers::unpoison(memory_.get(), front_ + size_ + k_guard_bytes);
-  }
-  bool guards_intact() const noexcept {
-    const auto intact = [](std::byte value) { return value == k_guard; };
-    const std::byte* end = memory_.get() + front_ + size_;
-    return std::all_of(memory_.get(), memory_.get() + front_, intact) && std::all_of(end, end + k_guard_bytes, intact);
-  }
-
- private:
-  struct Free {
-    void operator()(std::byte* memory) const noexcept { ::operator delete[](memory, std::align_val_t{k_alignment}); }
-  };
-  std::size_t size_;
-  std::size_t front_;
-  std::unique_ptr<std::byte[], Free> memory_;
+  std::size_t block;
+  std::size_t out;
+  std::size_t in;
+  std::size_t stride_out;
+  std::size_t stride_in;
 };
 
-class LockedGuards {
- public:
-  explicit LockedGuards(const Buffer& buffer) : buffer_(buffer) { buffer_.lock_guards(); }
-  ~LockedGuards() { buffer_.unlock_guards(); }
-  LockedGuards(const LockedGuards&) = delete;
-  LockedGuards& operator=(const LockedGuards&) = delete;
-
- private:
-  const Buffer& buffer_;
-};
-
-/// Bytes that repeat nowhere near: a wrong place shows in a few of them at the latest.
-void fill(Buffer& buffer) {
-  std::uint64_t state = 88172645463325252ULL;
-  for (std::size_t i = 0; i < buffer.size(); ++i) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    buffer.data()[i] = static_cast<std::byte>(state >> 32);
-  }
-}
-
-/// The definition, block by block.
-std::vector<std::byte> expected_of(const PermutationCase& item, const std::byte* x, std::uint64_t rows) {
-  const std::size_t block = item.shape.element_bytes * item.shape.inner;
-  std::vector<std::byte> y(rows * item.sources.size() * block);
-  std::byte* to = y.data();
+/// The definition, block by block: what `y` becomes, all between its rows included.
+void apply(const PermutationCase& item, const std::byte* x, std::uint64_t rows, std::byte* y) {
+  const Rows bytes(item);
   for (std::uint64_t row = 0; row < rows; ++row) {
+    std::byte* to = y + row * bytes.stride_out;
     for (const std::uint32_t source : item.sources) {
-      std::memcpy(to, x + (row * item.source_size + source) * block, block);
-      to += block;
+      std::memcpy(to, x + row * bytes.stride_in + source * bytes.block, bytes.block);
+      to += bytes.block;
     }
   }
-  return y;
 }
 
 std::string to_text(const PermutationLaunch& launch) {
@@ -119,18 +73,22 @@ void run_relay(const PermuteRelay& relay, const EmulatedKernel& kernel, void* y,
 std::optional<std::string> check_launch(const PermutationCase& item, const PermutationLaunch& launch,
                                         const PermuteRequest& request, const EmulatedKernel& kernel,
                                         bool relay = false) {
-  const std::size_t block = item.shape.element_bytes * item.shape.inner;
-  Buffer x(launch.rows * item.source_size * block, std::size_t{launch.x_offset} * item.shape.element_bytes);
-  Buffer y(launch.rows * item.sources.size() * block, std::size_t{launch.y_offset} * item.shape.element_bytes);
+  const Rows bytes(item);
+  const std::size_t element = item.shape.element_bytes;
+  Buffer x(bytes.in_bytes(launch.rows), launch.x_offset * element);
+  Buffer apart(item.shape.in_place ? 0 : bytes.out_bytes(launch.rows), launch.y_offset * element);
+  Buffer& y = item.shape.in_place ? x : apart;
   fill(x);
   const std::vector<std::byte> input(x.data(), x.data() + x.size());
+  std::vector<std::byte> expected(y.data(), y.data() + y.size());
+  apply(item, input.data(), launch.rows, expected.data());
   void* const y_argument = y.data();
   const void* const x_argument = x.data();
   const std::uint64_t scratch_rows = relay ? k_relay_groups * relay_ring(launch.rows) : launch.rows;
   Buffer scratch(scratch_rows * request.scratch_row_bytes, 0);
   try {
     const LockedGuards x_guards(x);
-    const LockedGuards y_guards(y);
+    const LockedGuards y_guards(apart);
     const LockedGuards scratch_guards(scratch);
     if (relay) {
       run_relay(*request.relay, kernel, y_argument, x_argument, scratch.data(), launch.rows);
@@ -143,13 +101,13 @@ std::optional<std::string> check_launch(const PermutationCase& item, const Permu
   } catch (const std::exception& error) {
     return to_text(launch) + ": " + error.what();
   }
-  const std::vector<std::byte> expected = expected_of(item, input.data(), launch.rows);
   const auto wrong = std::mismatch(expected.begin(), expected.end(), y.data()).first;
   if (wrong != expected.end()) {
     const auto at = static_cast<std::size_t>(wrong - expected.begin());
-    const std::size_t row = at / (item.sources.size() * block);
+    const std::size_t in_row = at % bytes.stride_out;
     return to_text(launch) + ": wrong at byte " + std::to_string(at) + " of " + std::to_string(expected.size()) +
-           ", row " + std::to_string(row) + ", position " + std::to_string(at / block % item.sources.size());
+           ", row " + std::to_string(at / bytes.stride_out) +
+           (in_row < bytes.out ? ", position " + std::to_string(in_row / bytes.block) : ", behind the row");
   }
   if (!y.guards_intact()) {
     return to_text(launch) + ": wrote outside y";
@@ -157,7 +115,7 @@ std::optional<std::string> check_launch(const PermutationCase& item, const Permu
   if (!scratch.guards_intact()) {
     return to_text(launch) + ": wrote outside scratch memory";
   }
-  if (!x.guards_intact() || !std::equal(input.begin(), input.end(), x.data())) {
+  if (!item.shape.in_place && (!x.guards_intact() || !std::equal(input.begin(), input.end(), x.data()))) {
     return to_text(launch) + ": wrote to x or around it";
   }
   return std::nullopt;
@@ -172,8 +130,9 @@ std::vector<PermutationCase> simpler_cases(const PermutationCase& item) {
     cases.push_back(std::move(copy));
   };
   const PermutationLaunch& launch = item.launches.front();
-  // A forced shape fits its map: that stays as it is.
-  if (item.sources.size() > 1 && !item.staged) {
+  // A forced shape fits its map, and what is done in place its strides: those stay as they are.
+  const bool forced = item.staged || item.rows || item.shape.in_place;
+  if (item.sources.size() > 1 && !forced) {
     add([](auto& copy) { copy.sources.resize(copy.sources.size() / 2); });
     add([](auto& copy) {
       copy.sources.erase(copy.sources.begin(),
@@ -182,7 +141,7 @@ std::vector<PermutationCase> simpler_cases(const PermutationCase& item) {
     add([](auto& copy) { copy.sources.pop_back(); });
   }
   const std::uint64_t needed = *std::max_element(item.sources.begin(), item.sources.end()) + std::uint64_t{1};
-  if (needed < item.source_size && !item.staged) {
+  if (needed < item.source_size && !forced) {
     add([&](auto& copy) { copy.source_size = needed; });
   }
   if (launch.rows > 1) {
@@ -196,13 +155,25 @@ std::vector<PermutationCase> simpler_cases(const PermutationCase& item) {
   if (launch.y_offset != 0) {
     add([](auto& copy) { copy.launches.front().y_offset = 0; });
   }
-  if (item.shape.inner > 1 && !item.staged) {
+  if (item.shape.inner > 1 && !forced) {
     add([](auto& copy) { copy.shape.inner = 1; });
+  }
+  if (item.shape.row_stride_in != 0 && !forced) {
+    add([](auto& copy) { copy.shape.row_stride_in = 0; });
+  }
+  if (item.shape.row_stride_out != 0 && !forced) {
+    add([](auto& copy) { copy.shape.row_stride_out = 0; });
   }
   return cases;
 }
 
 PermuteRequest request_of(const PermutationCase& item, const IndexMap& map) {
+  if (item.rows) {
+    const permutation::RowMap rows = permutation::row_map(map, item.shape);
+    const auto* whole = std::get_if<permutation::Rows>(&*item.rows);
+    return whole != nullptr ? permutation::rows_request(*whole, rows)
+                            : permutation::elements_request(std::get<permutation::Elements>(*item.rows), rows);
+  }
   if (!item.staged) {
     return plan_permute(map, item.shape, item.target);
   }
@@ -220,6 +191,26 @@ std::string to_text(const permutation::Staged& staged) {
   return ", lanes " + std::to_string(staged.lanes) + ", period " + std::to_string(staged.period_rows) + ", tile " +
          std::to_string(staged.rows_per_tile) + ", threads " + std::to_string(staged.threads) + ", index bits " +
          std::to_string(staged.index_bits) + (staged.asynchronous ? ", asynchronous" : "");
+}
+
+std::string to_text(const permutation::RowStrategy& strategy) {
+  const auto* rows = std::get_if<permutation::Rows>(&strategy);
+  if (rows == nullptr) {
+    const auto& elements = std::get<permutation::Elements>(strategy);
+    return ", units of " + std::to_string(elements.unit_bytes) + " bytes, threads " + std::to_string(elements.threads) +
+           ", index bits " + std::to_string(elements.index_bits);
+  }
+  return ", line of " + std::to_string(rows->line_rows) + " rows, tile of " + std::to_string(rows->lines_per_tile) +
+         " lines, threads " + std::to_string(rows->threads) + ", index bits " + std::to_string(rows->index_bits) +
+         (rows->asynchronous ? ", asynchronous" : "");
+}
+
+std::string to_text(const PermuteShape& shape) {
+  return "elements of " + std::to_string(shape.element_bytes) + " bytes, inner " + std::to_string(shape.inner) +
+         ", typical rows " + std::to_string(shape.typical_rows) +
+         (shape.row_stride_in == 0 ? "" : ", x's stride " + std::to_string(shape.row_stride_in)) +
+         (shape.row_stride_out == 0 ? "" : ", y's stride " + std::to_string(shape.row_stride_out)) +
+         (shape.in_place ? ", in place" : "");
 }
 
 }  // namespace
@@ -288,12 +279,10 @@ std::string to_text(const PermutationCase& item) {
   for (std::size_t i = 0; i < std::min<std::size_t>(item.sources.size(), 100); ++i) {
     map += (i == 0 ? "" : ",") + std::to_string(item.sources[i]);
   }
-  return item.kind + " of " + std::to_string(item.sources.size()) + " from " + std::to_string(item.source_size) +
-         ", elements of " + std::to_string(item.shape.element_bytes) + " bytes, inner " +
-         std::to_string(item.shape.inner) + ", typical rows " + std::to_string(item.shape.typical_rows) + ", " +
-         item.target.text() + (item.staged ? to_text(*item.staged) : "") +
-         (item.launches.empty() ? "" : ", " + to_text(item.launches.front())) + ", map [" + map +
-         (item.sources.size() > 100 ? ",…]" : "]");
+  return item.kind + " of " + std::to_string(item.sources.size()) + " from " + std::to_string(item.source_size) + ", " +
+         to_text(item.shape) + ", " + item.target.text() + (item.staged ? to_text(*item.staged) : "") +
+         (item.rows ? to_text(*item.rows) : "") + (item.launches.empty() ? "" : ", " + to_text(item.launches.front())) +
+         ", map [" + map + (item.sources.size() > 100 ? ",…]" : "]");
 }
 
 }  // namespace kiln::testing

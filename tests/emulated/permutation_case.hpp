@@ -8,6 +8,7 @@
 
 #include "kiln/permuter.hpp"
 #include "kiln/target.hpp"
+#include "permutation/rows.hpp"
 #include "permutation/staged.hpp"
 
 namespace kiln::testing {
@@ -27,7 +28,8 @@ struct PermutationCase {
   PermuteShape shape;
   Target target;
   std::vector<PermutationLaunch> launches;
-  std::optional<permutation::Staged> staged;  ///< this shape of tile, whatever would be chosen
+  std::optional<permutation::Staged> staged;     ///< this shape of tile, whatever would be chosen
+  std::optional<permutation::RowStrategy> rows;  ///< this kernel, whatever would be chosen
 };
 
 /// What a case took: to be sure that the generator reaches what it should.
@@ -43,8 +45,13 @@ PermutationCase generate_permutation_case(std::uint64_t number);
 /// Case `number` of one whose staged tiles have shapes that nobody would choose; or nothing, where none fits.
 std::optional<PermutationCase> generate_staged_case(std::uint64_t number);
 
-/// Case `number` of one whose maps swap axes, turn them round, take a part of them, and are to be tiled; some cannot be.
+/// Case `number` of one whose maps swap axes, turn them round, take a part of them, and are to be tiled; some cannot
+/// be.
 PermutationCase generate_tiled_case(std::uint64_t number);
+
+/// Case `number` of one whose rows are pitched, or in place, or neither, with a kernel for such rows that is often one
+/// that nobody would choose.
+PermutationCase generate_rows_case(std::uint64_t number);
 
 /// A launch list that takes the kernel's tiles, edges and misalignments in turn, for a kernel of this geometry.
 std::vector<PermutationLaunch> launches_for(const PermutationCase& item, const PermuteGeometry& geometry);

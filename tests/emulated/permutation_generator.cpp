@@ -1,164 +1,13 @@
-// Which maps, shapes and launches permutations are checked with.
+// Which shapes and launches permutations are checked with.
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <random>
+#include <set>
+#include <tuple>
 
-#include "emulated/permutation_case.hpp"
+#include "emulated/permutation_maps.hpp"
 
 namespace kiln::testing {
-namespace {
-
-using Sources = std::vector<std::uint32_t>;
-
-/// Numbers that are the same on every machine, which the library's distributions are not.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : engine_(seed * 0x9E3779B97F4A7C15ULL + 1) {}
-  std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
-  template <typename T, std::size_t Count>
-  T one_of(const std::array<T, Count>& choices) {
-    return choices[below(Count)];
-  }
-  void shuffle(Sources& sources) {
-    for (std::size_t i = sources.size(); i > 1; --i) {
-      std::swap(sources[i - 1], sources[below(i)]);
-    }
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
-
-Sources identity(std::uint64_t size) {
-  Sources sources(size);
-  std::iota(sources.begin(), sources.end(), 0U);
-  return sources;
-}
-
-/// From 1 to 5000, small ones often, and the edges of vectors, warps, bytes and powers of two.
-std::uint64_t choose_size(Random& random) {
-  constexpr std::array<std::uint64_t, 30> k_edges = {1,   2,   3,   4,   5,   7,    8,    15,   16,   17,
-                                                     31,  32,  33,  36,  63,  64,   65,   100,  127,  128,
-                                                     255, 256, 257, 511, 997, 1000, 1024, 2048, 4096, 5000};
-  switch (random.below(4)) {
-    case 0:
-      return 1 + random.below(5000);
-    case 1:
-      return 1 + random.below(300);
-    case 2:
-      return 1 + random.below(20);
-    default:
-      return random.one_of(k_edges);
-  }
-}
-
-Sources transposed(std::uint64_t rows, std::uint64_t columns) {
-  Sources sources;
-  for (std::uint64_t column = 0; column < columns; ++column) {
-    for (std::uint64_t row = 0; row < rows; ++row) {
-      sources.push_back(static_cast<std::uint32_t>(row * columns + column));
-    }
-  }
-  return sources;
-}
-
-Sources bit_reversed(unsigned bits) {
-  Sources sources(std::size_t{1} << bits);
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    for (unsigned bit = 0; bit < bits; ++bit) {
-      sources[i] |= (i >> bit & 1) != 0 ? 1U << (bits - 1 - bit) : 0U;
-    }
-  }
-  return sources;
-}
-
-Sources of_blocks(Random& random, std::uint64_t count, std::uint64_t block) {
-  Sources order = identity(count);
-  random.shuffle(order);
-  Sources sources;
-  for (const std::uint32_t k : order) {
-    for (std::uint64_t i = 0; i < block; ++i) {
-      sources.push_back(static_cast<std::uint32_t>(k * block + i));
-    }
-  }
-  return sources;
-}
-
-Sources any(Random& random, std::uint64_t size, std::uint64_t source_size) {
-  Sources sources(size);
-  for (std::uint32_t& source : sources) {
-    source = static_cast<std::uint32_t>(random.below(source_size));
-  }
-  return sources;
-}
-
-void choose_map(Random& random, PermutationCase& item) {
-  const std::uint64_t size = choose_size(random);
-  item.source_size = size;
-  item.sources = identity(size);
-  switch (random.below(13)) {
-    case 0:
-      item.kind = "identity";
-      break;
-    case 1:
-      item.kind = "reversal";
-      std::reverse(item.sources.begin(), item.sources.end());
-      break;
-    case 2:
-      item.kind = "rotation";
-      std::rotate(item.sources.begin(), item.sources.begin() + static_cast<std::ptrdiff_t>(random.below(size)),
-                  item.sources.end());
-      break;
-    case 3: {
-      item.kind = "stride";
-      const std::uint64_t stride = 1 + random.below(size);
-      for (std::uint64_t j = 0; j < size; ++j) {
-        item.sources[j] = static_cast<std::uint32_t>(j * stride % size);
-      }
-      break;
-    }
-    case 4: {
-      item.kind = "transpose";
-      const std::uint64_t rows = 1 + random.below(70);
-      item.sources = transposed(rows, 1 + random.below(70));
-      item.source_size = item.sources.size();
-      break;
-    }
-    case 5:
-      item.kind = "bit reversal";
-      item.sources = bit_reversed(static_cast<unsigned>(random.below(13)));
-      item.source_size = item.sources.size();
-      break;
-    case 6:
-    case 7: {
-      item.kind = "blocks";
-      const std::uint64_t block = 1 + random.below(random.below(2) == 0 ? 20 : 300);
-      item.sources = of_blocks(random, 1 + random.below(5000 / block), block);
-      item.source_size = item.sources.size();
-      break;
-    }
-    case 8:
-      item.kind = "repeated sources";
-      item.sources = any(random, choose_size(random), size);
-      break;
-    case 9:
-      item.kind = "one source for all";
-      item.sources.assign(choose_size(random), static_cast<std::uint32_t>(random.below(size)));
-      break;
-    case 10:
-      item.kind = "some of the sources";
-      random.shuffle(item.sources);
-      item.sources.resize(1 + random.below(size));
-      break;
-    default:
-      item.kind = "random";
-      random.shuffle(item.sources);
-      break;
-  }
-}
-
-}  // namespace
 
 PermutationCase generate_permutation_case(std::uint64_t number) {
   Random random(number);
@@ -245,7 +94,7 @@ PermutationCase generate_tiled_case(std::uint64_t number) {
   const bool crops = random.below(4) == 0;
   item.sources = {0};
   item.source_size = 1;
-  std::vector<Sources> offsets(rank);  // by axis of x: what each place along it adds
+  std::vector<std::vector<std::uint32_t>> offsets(rank);  // by axis of x: what each place along it adds
   for (std::uint64_t axis = rank; axis-- > 0;) {
     const std::uint64_t room = std::max<std::uint64_t>(k_most_positions / item.source_size, 1);
     const std::uint64_t wanted =
@@ -261,7 +110,7 @@ PermutationCase generate_tiled_case(std::uint64_t number) {
     item.source_size *= first + size + behind;
   }
   for (const std::uint64_t axis : order) {
-    Sources next;
+    std::vector<std::uint32_t> next;
     for (const std::uint32_t before : item.sources) {
       for (const std::uint32_t offset : offsets[axis]) {
         next.push_back(before + offset);
@@ -272,24 +121,106 @@ PermutationCase generate_tiled_case(std::uint64_t number) {
   return item;
 }
 
+namespace {
+
+/// Elements from row to row: a row, sometimes more, sometimes whole vectors.
+std::uint64_t choose_stride(Random& random, std::uint64_t row, unsigned element_bytes) {
+  const std::uint64_t vector = std::max(16 / element_bytes, 1U);
+  switch (random.below(4)) {
+    case 0:
+      return 0;
+    case 1:
+      return (row / vector + 1 + random.below(3)) * vector;
+    case 2:
+      return row + random.below(vector);
+    default:
+      return row + 1 + random.below(40);
+  }
+}
+
+/// A tile that fits, of any shape.
+permutation::Rows any_rows(Random& random, const permutation::RowMap& map) {
+  constexpr std::uint64_t k_most_shared_bytes = 48 * 1024;
+  permutation::Rows rows;
+  rows.line_rows = map.bytes.dense() ? random.one_of(std::array{1U, 2U, 3U, 4U, 16U}) : 1;
+  rows.lines_per_tile = random.one_of(std::array{1U, 1U, 2U, 3U, 7U, 16U, 33U, 100U});
+  while (permutation::shared_bytes(rows, map) > k_most_shared_bytes && rows.lines_per_tile * rows.line_rows > 1) {
+    (rows.lines_per_tile > 1 ? rows.lines_per_tile : rows.line_rows) /= 2;
+  }
+  const std::uint64_t sources = rows.line_rows * map.blocks.row_in_units();
+  const std::uint64_t least = sources <= 256 ? 0 : sources <= 65'536 ? 1 : 2;
+  rows.index_bits = 8U << (least + random.below(3 - least));
+  rows.threads = random.one_of(std::array{32U, 64U, 96U, 128U, 224U});
+  rows.resident_threads = 1024;
+  rows.asynchronous = random.below(4) == 0;
+  return rows;
+}
+
+}  // namespace
+
+PermutationCase generate_rows_case(std::uint64_t number) {
+  Random random(number + 3'000'000);
+  PermutationCase item;
+  choose_map(random, item);
+  item.shape.element_bytes = random.one_of(std::array{1U, 2U, 4U, 8U, 16U});
+  item.shape.inner = random.below(10) < 6 ? 1 : random.one_of(std::array<std::uint64_t, 8>{2, 3, 4, 5, 7, 8, 16, 33});
+  item.target = Target::parse(random.one_of(std::array{"sm_75", "sm_80", "sm_90a", "sm_120"}));
+  const IndexMap map(std::span<const std::uint32_t>(item.sources), item.source_size);
+  const std::uint64_t row_in = item.source_size * item.shape.inner;
+  item.shape.row_stride_in = choose_stride(random, row_in, item.shape.element_bytes);
+  item.shape.row_stride_out = choose_stride(random, item.sources.size() * item.shape.inner, item.shape.element_bytes);
+  item.shape.in_place = map.is_permutation() && row_in * item.shape.element_bytes <= 40'000 && random.below(2) == 0;
+  if (item.shape.in_place) {
+    item.shape.row_stride_out = item.shape.row_stride_in;
+  }
+  const permutation::RowMap rows = permutation::row_map(map, item.shape);
+  const std::uint64_t choice = random.below(8);
+  if (!item.shape.in_place && choice < 2) {
+    item.rows = permutation::choose_elements(rows);
+  } else if (choice < 4) {
+    item.shape.typical_rows = random.below(2);  // what is chosen
+  } else if (rows.bytes.in <= 40'000) {
+    item.rows = any_rows(random, rows);
+  }
+  return item;
+}
+
 std::vector<PermutationLaunch> launches_for(const PermutationCase& item, const PermuteGeometry& geometry) {
-  constexpr std::uint64_t k_most_bytes = 192 * 1024;  // a launch, so that all of them take seconds
+  constexpr std::uint64_t k_most_bytes = 96 * 1024;  // a launch, so that all of them take seconds
+  constexpr std::uint64_t k_many_bytes = 24 * 1024;  // of those that come after the first few
+  constexpr std::size_t k_few = 8;
+  constexpr std::size_t k_most_launches = 28;
+  constexpr std::size_t k_most_tries = 200;
+  constexpr std::uint64_t k_all_bytes = 1024 * 1024;  // when there is enough of long rows
   const std::uint64_t row_bytes =
       std::max<std::uint64_t>(item.sources.size(), item.source_size) * item.shape.inner * item.shape.element_bytes;
-  const std::uint64_t most = std::max<std::uint64_t>(k_most_bytes / row_bytes, 1);
   const std::uint64_t tile = std::max<std::uint64_t>(geometry.work_per_block / geometry.work_per_row, 1);
-  const unsigned offsets = std::max(64 / item.shape.element_bytes, 1U);
+  const unsigned offsets = std::max(64 / item.shape.element_bytes, 8U);
+  const std::array<std::uint64_t, 10> edges = {
+      1, 3, tile - 1, tile, tile + 1, 2 * tile + 1, 2 * tile, 3 * tile + tile / 2, 2, tile / 2 + 1};
   Random random(item.sources.size() * 31 + item.source_size * 7 + item.shape.element_bytes);
   std::vector<PermutationLaunch> launches;
-  for (const std::uint64_t rows :
-       {std::uint64_t{1}, std::uint64_t{3}, tile - 1, tile, tile + 1, 2 * tile + 1, 2 * tile, 3 * tile + tile / 2}) {
+  std::set<std::tuple<std::uint64_t, unsigned, unsigned>> known;
+  std::uint64_t bytes = 0;
+  for (std::size_t attempt = 0; launches.size() < k_most_launches && attempt < k_most_tries; ++attempt) {
+    if (launches.size() >= k_few && bytes > k_all_bytes) {
+      break;
+    }
+    const std::uint64_t most =
+        std::max<std::uint64_t>((launches.size() < k_few ? k_most_bytes : k_many_bytes) / row_bytes, 1);
     PermutationLaunch launch;
-    launch.rows = std::clamp<std::uint64_t>(rows, 1, most);
-    if (launches.size() % 4 != 3) {  // every fourth is aligned
+    launch.rows = std::clamp<std::uint64_t>(edges[attempt % edges.size()], 1, most);
+    if (attempt % 4 != 3) {  // every fourth is aligned
       launch.x_offset = static_cast<unsigned>(random.below(offsets));
       launch.y_offset = random.below(2) == 0 ? launch.x_offset : static_cast<unsigned>(random.below(offsets));
     }
-    launches.push_back(launch);
+    if (item.shape.in_place) {
+      launch.y_offset = launch.x_offset;
+    }
+    if (known.emplace(launch.rows, launch.x_offset, launch.y_offset).second) {
+      launches.push_back(launch);
+      bytes += launch.rows * row_bytes;
+    }
   }
   return launches;
 }

@@ -77,6 +77,19 @@ std::vector<Kind> kinds() {
   list.push_back({"direct_wide_blocks", 300, {.element_bytes = 2, .inner = 100}});
   list.push_back({"direct_long_rows", 3, {.element_bytes = 4, .inner = std::uint64_t{1} << 33}});
   list.push_back({"direct_data", 70'000, {.element_bytes = 2, .typical_rows = 1}});
+  for (unsigned bytes : {1U, 2U, 4U, 8U, 16U}) {
+    std::string suffix = "_" + std::to_string(bytes) + "_bytes";
+    list.push_back({"rows_37" + suffix, 37, {.element_bytes = bytes, .row_stride_in = 40, .row_stride_out = 41}});
+    list.push_back({"rows_wide_units" + suffix, 37, {.element_bytes = bytes, .inner = 16, .in_place = true}});
+    list.push_back({"rows_dense" + suffix, 37, {.element_bytes = bytes, .in_place = true}});
+    list.push_back({"rows_1200" + suffix, 1200, {.element_bytes = bytes, .row_stride_in = 1201}});
+    list.push_back({"elements" + suffix, 37, {.element_bytes = bytes, .typical_rows = 1, .row_stride_in = 40}});
+  }
+  list.push_back({"rows_long", 16'001, {.element_bytes = 4, .row_stride_in = 16'004, .row_stride_out = 16'004}});
+  list.push_back({"rows_long_odd", 12'001, {.element_bytes = 1, .row_stride_in = 12'003, .row_stride_out = 12'005}});
+  list.push_back({"rows_or_elements_long", 50'001, {.element_bytes = 4, .row_stride_in = 50'004}});
+  list.push_back({"rows_data", 70'000, {.element_bytes = 1, .row_stride_out = 70'001}});
+  list.push_back({"elements_long_rows", 3, {.inner = std::uint64_t{1} << 33, .row_stride_in = std::uint64_t{1} << 35}});
   list.push_back({"bucketed_blocks_of_three", 100'000, {.element_bytes = 4, .inner = 3}});
   for (unsigned bytes : {1U, 2U, 4U, 8U}) {
     list.push_back({"bucketed_" + std::to_string(bytes) + "_bytes", 262'144, {.element_bytes = bytes}});
@@ -128,8 +141,8 @@ std::string content_of(const std::filesystem::path& file) {
 
 TEST(PermutationSample, EachTemplateCompilesWithTheSampleOfValues) {
   const std::filesystem::path templates = test::project_dir() / "templates";
-  for (const char* name :
-       {"permute_bucketed", "permute_direct", "permute_direct_data", "permute_staged", "permute_tiled"}) {
+  for (const char* name : {"permute_bucketed", "permute_direct", "permute_direct_data", "permute_elements",
+                           "permute_rows", "permute_staged", "permute_tiled"}) {
     Template tmpl = Template::builtin(name);
     Source source;
     source.name = tmpl.name();

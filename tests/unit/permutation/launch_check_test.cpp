@@ -51,11 +51,52 @@ TEST(LaunchCheck, RefusesMoreRowsThanThereCanBe) {
 
 TEST(LaunchCheck, RefusesBuffersThatOverlap) {
   constexpr const char* k_overlap = "x and y overlap: y must be a buffer of its own";
-  EXPECT_EQ(refusal(0x10000, 0x10000, 1, k_row), k_overlap);
+  EXPECT_THAT(refusal(0x10000, 0x10000, 1, k_row), testing::StartsWith(k_overlap));
   EXPECT_EQ(refusal(0x10000, 0x10000 + 143, 1, {144, 144, 1}), k_overlap);
   EXPECT_EQ(refusal(0x10000 + 143, 0x10000, 1, {144, 144, 1}), k_overlap);
   EXPECT_EQ(refusal(0x10000, 0x10000 + 144, 1, {144, 1000, 1}), "nothing was thrown");
   EXPECT_EQ(refusal(0x10000 + 144, 0x10000, 1, {1000, 144, 1}), "nothing was thrown");
+}
+
+RowBytes pitched(std::uint64_t out, std::uint64_t in, std::uint64_t stride_out, std::uint64_t stride_in) {
+  RowBytes bytes{out, in, 1};
+  bytes.stride_out = stride_out;
+  bytes.stride_in = stride_in;
+  return bytes;
+}
+
+TEST(LaunchCheck, CountsNothingBehindTheLastRow) {
+  const RowBytes bytes = pitched(10, 20, 100, 200);
+  EXPECT_EQ(refusal(0x10000 + 220, 0x10000, 2, bytes), "nothing was thrown");
+  EXPECT_THAT(refusal(0x10000 + 219, 0x10000, 2, bytes), testing::StartsWith("x and y overlap"));
+  EXPECT_EQ(refusal(0x10000, 0x10000 + 110, 2, bytes), "nothing was thrown");
+  EXPECT_THAT(refusal(0x10000, 0x10000 + 109, 2, bytes), testing::StartsWith("x and y overlap"));
+}
+
+TEST(LaunchCheck, TakesRowsBetweenRowsOfTheSameStride) {
+  const RowBytes bytes = pitched(10, 20, 100, 100);
+  EXPECT_EQ(refusal(0x10000 + 20, 0x10000, 5, bytes), "nothing was thrown");
+  EXPECT_EQ(refusal(0x10000 + 290, 0x10000, 5, bytes), "nothing was thrown");
+  EXPECT_EQ(refusal(0x10000, 0x10000 + 10, 5, bytes), "nothing was thrown");
+  EXPECT_EQ(refusal(0x10000, 0x10000 + 80, 5, bytes), "nothing was thrown");
+  EXPECT_THAT(refusal(0x10000 + 19, 0x10000, 5, bytes), testing::StartsWith("x and y overlap"));
+  EXPECT_THAT(refusal(0x10000 + 91, 0x10000, 5, bytes), testing::StartsWith("x and y overlap"));
+  EXPECT_THAT(refusal(0x10000, 0x10000 + 9, 5, bytes), testing::StartsWith("x and y overlap"));
+  EXPECT_THAT(refusal(0x10000, 0x10000 + 81, 5, bytes), testing::StartsWith("x and y overlap"));
+  EXPECT_THAT(refusal(0x10000 + 20, 0x10000, 5, pitched(10, 20, 101, 100)), testing::StartsWith("x and y overlap"));
+}
+
+TEST(LaunchCheck, InPlaceYMustBeX) {
+  RowBytes bytes = k_row;
+  bytes.in_place = true;
+  EXPECT_EQ(refusal(0x10000, 0x10000, 5, bytes), "nothing was thrown");
+  EXPECT_EQ(refusal(0x10000, 0x20000, 5, bytes), "x and y differ: this permutation is in place, y must be x");
+  EXPECT_EQ(refusal(0x10000, 0x10004, 5, bytes), "x and y differ: this permutation is in place, y must be x");
+}
+
+TEST(LaunchCheck, CountsPitchedRowsBytes) {
+  EXPECT_THAT(refusal(16, 32, std::uint64_t{1} << 40, pitched(1, 1, 1, 1 << 24)),
+              testing::HasSubstr("with rows of 16777216 bytes at most 68719476736"));
 }
 
 }  // namespace

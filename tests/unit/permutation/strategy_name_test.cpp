@@ -14,7 +14,7 @@ TEST(StrategyName, IsWhatIsParsed) {
   EXPECT_EQ(parse_strategy("direct"), PermuteStrategy::direct);
   EXPECT_EQ(parse_strategy("staged"), PermuteStrategy::staged);
   EXPECT_EQ(parse_strategy("tiled"), PermuteStrategy::tiled);
-  for (int number = 0; number < 5; ++number) {
+  for (int number = 0; number < 7; ++number) {
     const auto strategy = static_cast<PermuteStrategy>(number);
     EXPECT_EQ(parse_strategy(strategy_name(strategy)), strategy);
   }
@@ -28,7 +28,7 @@ TEST(StrategyName, OfAnotherWordIsAnError) {
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
       const std::string text = error.what();
-      EXPECT_NE(text.find("it must be one of automatic, direct, staged, tiled, bucketed"), std::string::npos) << text;
+      EXPECT_NE(text.find("it must be one of automatic, direct, staged, tiled, bucketed, rows, elements"), std::string::npos) << text;
     }
   }
   EXPECT_THROW(strategy_name(static_cast<PermuteStrategy>(99)), Error);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kiln/error.hpp"
+#include "kiln/permuter.hpp"
 #include "kiln/plan.hpp"
 #include "support/files.hpp"
 #include "support/temp_dir.hpp"
@@ -89,7 +90,7 @@ TEST_F(PlanFileTest, StrategiesThatThereAreNotOrThatCannot) {
   EXPECT_EQ(
       refusal("\"quick\""),
       "plan.json:2: kernels[0].strategy: strategy is 'quick': it must be one of automatic, direct, staged, tiled, "
-      "bucketed");
+      "bucketed, rows, elements");
   EXPECT_EQ(refusal("2"), "plan.json:2: kernels[0].strategy: a text is wanted, not the number 2");
   EXPECT_THAT(refusal("\"tiled\""), testing::StartsWith("plan.json:1: kernels[0]: strategy is tiled: the map does not "
                                                         "swap axes"));
@@ -135,6 +136,35 @@ TEST_F(PlanFileTest, AnEmptyPlanIsNotPrecompiled) {
     EXPECT_STREQ(error.what(), "the plan is empty: it needs at least one kernel");
   }
   EXPECT_FALSE(std::filesystem::exists(dir_ / "out.kilnpack"));
+}
+
+TEST_F(PlanFileTest, APermutationsRowsMayBePitchedAndInPlace) {
+  const auto items_of = [&](const std::string& fields) {
+    test::write_file(dir_ / "plan.json", R"({"kiln_plan": 1, "kernels": [{"permutation": [2, 0, 1])"s + fields + "}]}");
+    return Plan::read(dir_ / "plan.json", {Target::cubin(90)}).items;
+  };
+  const auto values_of = [&](const PermuteShape& shape) {
+    return plan_permute(IndexMap::parse("2,0,1", "map"), shape, Target::cubin(90)).values;
+  };
+  const std::vector<PlanItem> pitched = items_of(R"(, "row_stride_in": 4, "row_stride_out": 5)");
+  ASSERT_EQ(pitched.size(), 1U);
+  EXPECT_EQ(pitched.front().tmpl.name(), "permute_rows.cu");
+  EXPECT_EQ(pitched.front().values, values_of({.row_stride_in = 4, .row_stride_out = 5}));
+  EXPECT_EQ(items_of(R"(, "in_place": true)").front().values, values_of({.in_place = true}));
+  EXPECT_EQ(items_of(R"(, "in_place": false, "row_stride_in": 0)").front().values, values_of({}));
+}
+
+TEST_F(PlanFileTest, RowsThatCannotBe) {
+  const auto refusal_with = [&](const std::string& fields) {
+    return refusal_of(R"({"kiln_plan": 1, "kernels": [{"permutation": [1, 1])"s + fields + "}]}");
+  };
+  EXPECT_EQ(refusal_with(R"(, "row_stride_in": 1)"),
+            "plan.json:1: kernels[0]: row_stride_in is 1: a row has 2 elements, so it must be at least that, or 0 for "
+            "dense rows");
+  EXPECT_THAT(refusal_with(R"(, "in_place": true)"), testing::HasSubstr("is no permutation"));
+  EXPECT_EQ(refusal_with(R"(, "in_place": 1)"),
+            "plan.json:1: kernels[0].in_place: true or false is wanted, not the number 1");
+  EXPECT_THAT(refusal_with(R"(, "row_stride_out": -4)"), testing::StartsWith("plan.json:1: kernels[0].row_stride_out"));
 }
 
 }  // namespace

@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <limits>
+#include <variant>
+#include <vector>
+
+#include "permutation/index_table.hpp"
+#include "permutation/rows.hpp"
+#include "permutation/unit_type.hpp"
+
+namespace kiln::permutation {
+
+namespace {
+
+constexpr std::uint64_t k_vector_bytes = 16;
+constexpr std::uint64_t k_most_literals = 65'536;  // what compiles in bounded time
+
+/// For each unit of a line of output, filled up to whole vectors, the unit of the line of input that goes there.
+std::vector<std::uint32_t> line_entries(const Rows& rows, const BlockMap& blocks) {
+  std::vector<std::uint32_t> entries;
+  entries.reserve(rows.line_rows * blocks.row_out_units() + k_vector_bytes);
+  for (std::uint64_t row = 0; row < rows.line_rows; ++row) {
+    for (const std::uint32_t source : blocks.map.sources()) {
+      for (std::uint64_t unit = 0; unit < blocks.units; ++unit) {
+        entries.push_back(static_cast<std::uint32_t>((row * blocks.map.source_size() + source) * blocks.units + unit));
+      }
+    }
+  }
+  const std::uint64_t in_vector = k_vector_bytes / blocks.unit_bytes;
+  entries.resize((entries.size() + in_vector - 1) / in_vector * in_vector);
+  return entries;
+}
+
+/// As literals, or as module data where they would be too many.
+void set_table(PermuteRequest& request, std::span<const std::uint32_t> entries, unsigned bits) {
+  const std::vector<std::uint64_t> words = pack_entries(entries, bits);
+  request.values.set("index_bits", bits);
+  if (entries.size() <= k_most_literals) {
+    request.values.set("table_bytes", 0U).set("table", words);
+    return;
+  }
+  request.table.reserve(words.size() * 2 + 4);
+  for (const std::uint64_t word : words) {
+    request.table.push_back(static_cast<std::uint32_t>(word));
+    request.table.push_back(static_cast<std::uint32_t>(word >> 32));
+  }
+  request.table.resize((request.table.size() + 3) / 4 * 4);
+  request.values.set("table_bytes", request.table.size() * sizeof(std::uint32_t))
+      .set("table", std::vector<std::uint64_t>{0});
+}
+
+}  // namespace
+
+PermuteRequest rows_request(const Rows& rows, const RowMap& map) {
+  Values values = unit_values(map.blocks);
+  values.set("row_out", map.blocks.row_out_units())
+      .set("row_in", map.blocks.row_in_units())
+      .set("stride_out", map.bytes.stride_out * rows.line_rows)
+      .set("stride_in", map.bytes.stride_in * rows.line_rows)
+      .set("line_rows", rows.line_rows)
+      .set("lines_per_tile", rows.lines_per_tile)
+      .set("threads", rows.threads)
+      .set("resident_threads", rows.resident_threads)
+      .set("asynchronous", rows.asynchronous)
+      .set("in_place", map.bytes.in_place);
+  const std::uint64_t tile_rows = std::uint64_t{rows.line_rows} * rows.lines_per_tile;
+  PermuteRequest request{Template::builtin("permute_rows"),
+                         std::move(values),
+                         {},
+                         "rows",
+                         {},
+                         {{0, {rows.threads, static_cast<unsigned>(shared_bytes(rows, map)), 1, tile_rows}}}};
+  set_table(request, line_entries(rows, map.blocks), rows.index_bits);
+  return request;
+}
+
+PermuteRequest elements_request(const Elements& elements, const RowMap& map) {
+  BlockMap blocks = map.blocks;
+  blocks.units *= blocks.unit_bytes / elements.unit_bytes;
+  blocks.unit_bytes = elements.unit_bytes;
+  // A thread's place is counted from the row in which its block of threads starts.
+  const bool short_offsets = blocks.row_out_units() <= std::numeric_limits<std::uint32_t>::max() - elements.threads;
+  Values values = unit_values(blocks);
+  values.set("offset", TypeName{short_offsets ? "unsigned int" : "unsigned long long"})
+      .set("blocks_out", blocks.map.size())
+      .set("units_per_block", blocks.units)
+      .set("stride_out", map.bytes.stride_out)
+      .set("stride_in", map.bytes.stride_in)
+      .set("threads", elements.threads);
+  PermuteRequest request{Template::builtin("permute_elements"),
+                         std::move(values),
+                         {},
+                         "elements",
+                         {},
+                         {{0, {elements.threads, 0, blocks.row_out_units(), elements.threads}}}};
+  set_table(request, blocks.map.sources(), elements.index_bits);
+  return request;
+}
+
+PermuteRequest plan_rows(const IndexMap& map, const PermuteShape& shape, const Target& target) {
+  const RowMap rows = row_map(map, shape);
+  RowChoice choice = choose_for_rows(rows, shape, target);
+  const Rows* whole = std::get_if<Rows>(&choice.strategy);
+  PermuteRequest request =
+      whole != nullptr ? rows_request(*whole, rows) : elements_request(std::get<Elements>(choice.strategy), rows);
+  request.reason = std::move(choice.reason);
+  return request;
+}
+
+}  // namespace kiln::permutation

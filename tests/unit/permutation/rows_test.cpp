@@ -1,0 +1,186 @@
+#include "permutation/rows.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "kiln/error.hpp"
+#include "kiln/source.hpp"
+
+namespace kiln::permutation {
+namespace {
+
+IndexMap make(const std::vector<std::int64_t>& sources, std::uint64_t source_size) { return {sources, source_size}; }
+
+/// Nothing stays with its neighbour.
+IndexMap reversal(std::uint64_t size) {
+  std::vector<std::int64_t> sources(size);
+  std::iota(sources.rbegin(), sources.rend(), 0);
+  return make(sources, size);
+}
+
+const Target k_target = Target::cubin(90);
+
+RowChoice choice_for(const IndexMap& map, const PermuteShape& shape, const Target& target = k_target) {
+  return choose_for_rows(row_map(map, shape), shape, target);
+}
+
+Rows rows_for(const IndexMap& map, const PermuteShape& shape, const Target& target = k_target) {
+  const RowChoice choice = choice_for(map, shape, target);
+  const Rows* rows = std::get_if<Rows>(&choice.strategy);
+  EXPECT_NE(rows, nullptr) << choice.reason;
+  return rows == nullptr ? Rows{} : *rows;
+}
+
+TEST(PlanRows, IsForWhatIsPitchedOrInPlaceAlone) {
+  const IndexMap map = reversal(36);
+  EXPECT_EQ(plan_permute(map, {}, k_target).strategy, "staged");
+  EXPECT_EQ(plan_permute(map, {.row_stride_in = 36, .row_stride_out = 36}, k_target).strategy, "staged");
+  EXPECT_EQ(plan_permute(map, {.row_stride_in = 37}, k_target).strategy, "rows");
+  EXPECT_EQ(plan_permute(map, {.row_stride_out = 37}, k_target).strategy, "rows");
+  EXPECT_EQ(plan_permute(map, {.in_place = true}, k_target).strategy, "rows");
+  EXPECT_EQ(plan_permute(map, {.typical_rows = 10, .row_stride_in = 37}, k_target).strategy, "elements");
+}
+
+TEST(PlanRows, BakesRowsThatArePitched) {
+  const PermuteRequest request =
+      plan_permute(make({1, 2, 0}, 3), {.element_bytes = 8, .row_stride_in = 4, .row_stride_out = 6}, k_target);
+  EXPECT_EQ(request.tmpl.name(), "permute_rows.cu");
+  const Values expected{{"unit", TypeName{"uint2"}},
+                        {"element", TypeName{"uint2"}},
+                        {"row_out", 3U},
+                        {"row_in", 3U},
+                        {"stride_out", 48U},
+                        {"stride_in", 32U},
+                        {"line_rows", 1U},
+                        {"lines_per_tile", 640U},  // of 24 bytes: 16 KB and not one of 128 left over
+                        {"threads", 256U},
+                        {"resident_threads", 1024U},
+                        {"asynchronous", false},
+                        {"in_place", false},
+                        {"index_bits", 8U},
+                        {"table_bytes", 0U},
+                        {"table", std::vector<std::uint64_t>{0x00000201}}};
+  EXPECT_EQ(instantiate(request.tmpl, request.values).literals, instantiate(request.tmpl, expected).literals);
+  ASSERT_EQ(request.steps.size(), 1U);
+  EXPECT_EQ(request.steps.front().geometry.work_per_block, 640U);
+  EXPECT_EQ(request.steps.front().geometry.shared_bytes, 640U * 32);
+  EXPECT_TRUE(request.module_data().symbol.empty());
+}
+
+TEST(PlanRows, BakesASmallLaunch) {
+  const PermuteRequest request = plan_permute(
+      make({1, 2, 0}, 3), {.element_bytes = 2, .inner = 6, .typical_rows = 1, .row_stride_in = 19}, k_target);
+  EXPECT_EQ(request.tmpl.name(), "permute_elements.cu");
+  const Values expected{{"unit", TypeName{"unsigned short"}},  // the stride parts wider units
+                        {"element", TypeName{"unsigned short"}},
+                        {"offset", TypeName{"unsigned int"}},
+                        {"blocks_out", 3U},
+                        {"units_per_block", 6U},
+                        {"stride_out", 36U},
+                        {"stride_in", 38U},
+                        {"threads", 256U},
+                        {"index_bits", 8U},
+                        {"table_bytes", 0U},
+                        {"table", std::vector<std::uint64_t>{0x000201}}};
+  EXPECT_EQ(instantiate(request.tmpl, request.values).literals, instantiate(request.tmpl, expected).literals);
+}
+
+TEST(ChooseRows, MergesShortRowsWhereTheyAreDense) {
+  EXPECT_EQ(rows_for(reversal(37), {.in_place = true}).line_rows, 4U);  // 148 bytes
+  EXPECT_EQ(rows_for(reversal(36), {.in_place = true}).line_rows, 1U);
+  EXPECT_EQ(rows_for(reversal(37), {.element_bytes = 1, .in_place = true}).line_rows, 16U);
+  EXPECT_EQ(rows_for(reversal(37), {.row_stride_in = 37, .row_stride_out = 40}).line_rows, 1U);
+  EXPECT_EQ(rows_for(reversal(997), {.in_place = true}).line_rows, 1U);  // four are 16 KB
+}
+
+TEST(ChooseRows, TilesAndThreadsGrowWithTheRow) {
+  const auto check = [](std::uint64_t size, unsigned lines, unsigned threads, bool asynchronous) {
+    const Rows rows = rows_for(reversal(size), {.row_stride_in = size + 4, .row_stride_out = size + 8});
+    EXPECT_EQ(rows.lines_per_tile, lines) << size;
+    EXPECT_EQ(rows.threads, threads) << size;
+    EXPECT_EQ(rows.asynchronous, asynchronous) << size;
+  };
+  check(36, 112, 256, false);  // 28 lines of 9 vectors at a time
+  check(256, 16, 256, false);
+  check(1000, 4, 256, false);
+  check(4096, 1, 256, false);
+  check(8192, 1, 512, false);
+  check(16'384, 1, 1024, true);
+  check(50'000, 1, 1024, true);
+}
+
+TEST(ChooseRows, GivesTablesThatAreTooLongAsModuleData) {
+  const PermuteRequest request = plan_permute(reversal(70'000), {.element_bytes = 1, .in_place = true}, k_target);
+  EXPECT_EQ(request.strategy, "rows");
+  const ModuleData data = request.module_data();
+  EXPECT_EQ(data.symbol, "kiln_table");
+  EXPECT_EQ(data.bytes.size(), 280'000U);  // 32 bits each
+  EXPECT_EQ(request.table.front(), 69'999U);
+  const Source source = instantiate(request.tmpl, request.values);
+  EXPECT_LT(source.headers.front().text.size(), 2000U);
+  EXPECT_THAT(source.literals, testing::Contains(std::pair<std::string, std::string>("table_bytes", "280000u")));
+}
+
+TEST(ChooseForRows, LongRowsGoElementByElement) {
+  EXPECT_THAT(choice_for(reversal(50'000), {.row_stride_in = 50'004}, Target::cubin(80)).reason,
+              testing::HasSubstr("a row of 200000 bytes does not fit in the 166912 bytes of shared memory"));
+  EXPECT_EQ(plan_permute(reversal(50'000), {.row_stride_in = 50'004}, Target::cubin(80)).strategy, "elements");
+  EXPECT_EQ(plan_permute(reversal(50'000), {.row_stride_in = 50'004}, Target::cubin(90)).strategy, "rows");
+  EXPECT_EQ(plan_permute(reversal(70'000), {.row_stride_in = 70'004}, Target::cubin(80)).table.size(), 70'000U);
+}
+
+TEST(ChooseForRows, WideBlocksGoElementByElementWhereTheyAreAligned) {
+  EXPECT_EQ(plan_permute(reversal(100), {.inner = 16, .row_stride_in = 1604}, k_target).strategy, "elements");
+  EXPECT_EQ(plan_permute(reversal(100), {.inner = 16, .row_stride_in = 1601}, k_target).strategy, "rows");
+}
+
+TEST(ChooseForRows, FewOfManySourcesGoElementByElement) {
+  EXPECT_EQ(plan_permute(make({7, 1000}, 2000), {.row_stride_in = 2004}, k_target).strategy, "elements");
+}
+
+TEST(ChooseForRows, RefusesInPlaceWhatDoesNotFit) {
+  const auto refusal = [](std::uint64_t size, const Target& target) -> std::string {
+    try {
+      plan_permute(reversal(size), {.in_place = true}, target);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  EXPECT_EQ(refusal(50'000, Target::cubin(80)),
+            "in_place is true, but a row of 200000 bytes does not fit into the 166912 bytes of shared memory that a "
+            "block of sm_80 may have: permute into another buffer");
+  EXPECT_EQ(refusal(50'000, k_target), "nothing was thrown");
+}
+
+TEST(ChooseForRows, TakesWhatIsAskedForIfItCan) {
+  const auto strategy_of = [](const PermuteShape& shape) -> std::string {
+    try {
+      const PermuteRequest request = plan_permute(reversal(60'000), shape, k_target);
+      EXPECT_EQ(request.reason, request.strategy + ": asked for");
+      return request.strategy;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      return error.what();
+    }
+  };
+  EXPECT_EQ(strategy_of({.element_bytes = 1, .strategy = PermuteStrategy::rows}), "rows");
+  EXPECT_EQ(strategy_of({.strategy = PermuteStrategy::elements, .row_stride_in = 60'001}), "elements");
+  EXPECT_THAT(strategy_of({.strategy = PermuteStrategy::rows}),
+              testing::StartsWith("strategy is rows: a row of 240000 bytes does not fit"));
+  EXPECT_THAT(strategy_of({.element_bytes = 1, .strategy = PermuteStrategy::elements, .in_place = true}),
+              testing::StartsWith("strategy is elements: in place"));
+  for (const PermuteStrategy dense :
+       {PermuteStrategy::direct, PermuteStrategy::staged, PermuteStrategy::tiled, PermuteStrategy::bucketed}) {
+    EXPECT_THAT(strategy_of({.strategy = dense, .row_stride_in = 60'001}),
+                testing::StartsWith("strategy is one for dense rows"));
+  }
+}
+
+}  // namespace
+}  // namespace kiln::permutation
