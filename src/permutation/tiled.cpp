@@ -62,9 +62,10 @@ std::vector<std::size_t> source_order(const std::vector<Axis>& axes) {
 }
 
 /// About `wanted` of `radix`: without a rest if that leaves vectors of `units` as whole as the radix does, else whole
-/// vectors.
+/// vectors where that is not much more.
 std::uint64_t extent_of(std::uint64_t radix, std::uint64_t wanted, std::uint64_t units) {
-  if (radix <= wanted + wanted / 2) {
+  const std::uint64_t most = wanted + wanted / 2;
+  if (radix <= most) {
     return radix;
   }
   const std::uint64_t step = std::gcd(radix, units);
@@ -75,7 +76,8 @@ std::uint64_t extent_of(std::uint64_t radix, std::uint64_t wanted, std::uint64_t
       }
     }
   }
-  return divide_up(wanted, units) * units;
+  const std::uint64_t whole = divide_up(wanted, units) * units;
+  return whole <= most ? whole : wanted;
 }
 
 /// Lets tiles reach along axes that go on where the one before ends, until `wanted` units are neighbours. Returns how
@@ -130,17 +132,21 @@ Runs choose_extents(std::vector<Axis>& axes, unsigned unit_bytes) {
         grow(axes, by_source, [](const Axis& axis) { return axis.source(); }, &Axis::in_source_run, source, vector);
     return runs;
   };
-  Runs runs = grow_both(side, side);
+  // Each axis may reach half as far again as it should: where there are many, that adds up.
+  const std::vector<Axis> none = axes;
+  for (grow_both(side, side); units_of(axes) > 2 * most; grow_both(side, side)) {
+    axes = none;
+    side /= 2;
+  }
   for (std::uint64_t wanted = 2 * side; wanted <= most; wanted *= 2) {
     const std::vector<Axis> before = axes;
-    const Runs longer = grow_both(wanted, side);
+    grow_both(wanted, side);
     if (units_of(axes) > most + most / 2) {
       axes = before;
       break;
     }
-    runs = longer;
   }
-  return runs;
+  return grow_both(1, 1);  // what either has become with the other
 }
 
 /// A piece of an axis of a tile.
@@ -265,6 +271,9 @@ class Builder {
         }
         Tiled laid = tiled;
         add_sides(*candidate, laid);
+        if (padding > 0 && laid.shared_bytes > units * blocks_.unit_bytes * 5 / 4) {
+          continue;
+        }
         const std::uint64_t cycles =
             bank_cycles(laid.load, blocks_.unit_bytes, shared_piece_bytes(laid.load, blocks_.unit_bytes)) +
             bank_cycles(laid.store, blocks_.unit_bytes, blocks_.unit_bytes);

@@ -66,7 +66,7 @@ PermutationCase generate_tiled_case(std::uint64_t number) {
   PermutationCase item;
   item.kind = "axes";
   item.shape.element_bytes = random.one_of(std::array{1U, 2U, 4U, 8U, 16U});
-  item.shape.inner = random.below(4) == 0 ? 1 + random.below(4) : 1;
+  item.shape.inner = random.below(4) == 0 ? 1 + random.below(7) : 1;
   item.shape.strategy = PermuteStrategy::tiled;
   item.target = Target::parse(random.one_of(std::array{"sm_75", "sm_80", "sm_90a", "sm_120"}));
   if (random.below(8) == 0) {
@@ -98,7 +98,9 @@ PermutationCase generate_tiled_case(std::uint64_t number) {
   for (std::uint64_t axis = rank; axis-- > 0;) {
     const std::uint64_t room = std::max<std::uint64_t>(k_most_positions / item.source_size, 1);
     const std::uint64_t wanted =
-        random.one_of(std::array<std::uint64_t, 12>{2, 3, 4, 7, 16, 32, 64, 67, 100, 128, 500, 4096});
+        random.below(2) == 0
+            ? 2 + random.below(130)
+            : random.one_of(std::array<std::uint64_t, 12>{2, 3, 4, 7, 16, 32, 64, 67, 100, 128, 500, 4096});
     const std::uint64_t size = std::min(axis == 0 && rank < 3 ? std::max<std::uint64_t>(wanted, 40) : wanted, room);
     const std::uint64_t first = crops ? random.below(3) : 0;
     const std::uint64_t behind = crops ? random.below(3) : 0;
