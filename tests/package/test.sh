@@ -39,6 +39,13 @@ case $case in
     tr -s '\n ' ' ' <<<"$said" | grep "built with $names" | grep KILN_ANY_STANDARD_LIBRARY=ON
     "${configure[@]}" -DKILN_ANY_STANDARD_LIBRARY=ON
     ;;
+  c)
+    # No C++ anywhere: neither a compiler nor a standard library.
+    rm -rf "$folder"
+    "$cmake" -S "$here/c_consumer" -B "$folder" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix"
+    "$cmake" --build "$folder"
+    "$folder/consumer"
+    ;;
   subdirectory) consume "$@" -DKILN_SOURCE="$(dirname "$(dirname "$here")")" ;;
   pkgconfig)
     mkdir -p "$folder"

@@ -1,0 +1,3 @@
+#include <kiln/kiln.h>
+
+int main(void) { return kiln_version()[0] == '0' ? 0 : 1; }
