@@ -51,10 +51,7 @@ class Chooser {
         block_bytes_(blocks.units * blocks.unit_bytes),
         row_in_bytes_(blocks.row_in_units() * blocks.unit_bytes) {
     add(PermuteStrategy::direct, direct(), {});
-    add(PermuteStrategy::staged, choose_staged(blocks, limit),
-        "a row of " + text_of(row_in_bytes_) + " bytes does not fit in the " + text_of(limit_) +
-            " bytes of shared memory of a block, or has more than " + text_of(k_most_literals) +
-            " entries in its table");
+    add(PermuteStrategy::staged, choose_staged(blocks, limit), why_not_staged());
     add(PermuteStrategy::tiled, find_tiled(blocks), "the map does not swap axes, or leaves no runs of 32 bytes");
     add(PermuteStrategy::bucketed, find_bucketed(blocks, limit),
         "some part of the row is read by much more of the output than others, or a row of " + text_of(row_in_bytes_) +
@@ -139,7 +136,6 @@ class Chooser {
 
   std::string reason_for(const Option& best) const {
     const Option& staged = of(PermuteStrategy::staged);
-    const std::string row = "a row of " + text_of(row_in_bytes_) + " bytes";
     switch (best.name) {
       case PermuteStrategy::direct:
         return how(best) + ": " + why_direct(best);
@@ -147,15 +143,22 @@ class Chooser {
         return how(best);
       default:
         return how(best) + "; " +
-               (staged.strategy
-                    ? "staging whole rows is expected to be limited by " + staged.cost.limit(rows_)
-                    : row + " is too long for the " + text_of(limit_) + " bytes of shared memory of a block");
+               (staged.strategy ? "staging whole rows is expected to be limited by " + staged.cost.limit(rows_)
+                                : why_not_staged());
     }
+  }
+
+  std::string why_not_staged() const {
+    const std::uint64_t longest = std::max(blocks_.row_in_units(), blocks_.row_out_units());
+    const std::uint64_t bytes = longest * blocks_.unit_bytes;
+    return longest > k_most_literals && bytes <= limit_ ? "rows of " + text_of(longest) + " units need more than " +
+                                                              text_of(k_most_literals) + " entries in a table"
+                                                        : "a row of " + text_of(bytes) + " bytes does not fit in the " +
+                                                              text_of(limit_) + " bytes of shared memory of a block";
   }
 
   std::string why_direct(const Option& best) const {
     const Option& staged = of(PermuteStrategy::staged);
-    const std::string row = "a row of " + text_of(row_in_bytes_) + " bytes";
     if (rows_ != 0 && fastest_of(0) != &best) {
       return "launches of about " + text_of(rows_) + " rows move " + text_of(rows_ * blocks_.row_out_units()) +
              " units, too few to make up for the latency of staging";
@@ -174,17 +177,13 @@ class Chooser {
     }
     const double sectors = read_amplification(blocks_);
     if (!staged.strategy && sectors <= k_near_by) {
-      return row +
-             " is too long for shared memory, and neighbours are read from places so near each other that whole "
+      return why_not_staged() +
+             ", and neighbours are read from places so near each other that whole "
              "sectors are " +
              text_of(static_cast<std::uint64_t>(std::lround(100 * sectors))) + " % of the bytes";
     }
-    if (!staged.strategy && row_in_bytes_ <= limit_) {
-      return "rows of " + text_of(std::max(blocks_.row_in_units(), blocks_.row_out_units())) +
-             " units need more than " + text_of(k_most_literals) + " literals in a table";
-    }
     if (!staged.strategy) {
-      return row + " does not fit in the " + text_of(limit_) + " bytes of shared memory of a block";
+      return why_not_staged();
     }
     return "expected at " + text_of_speed(best.cost.speed(rows_)) + " of a copy's speed, staging whole rows at " +
            text_of_speed(staged.cost.speed(rows_));

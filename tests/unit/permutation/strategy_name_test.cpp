@@ -28,7 +28,9 @@ TEST(StrategyName, OfAnotherWordIsAnError) {
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
       const std::string text = error.what();
-      EXPECT_NE(text.find("it must be one of automatic, direct, staged, tiled, bucketed, rows, elements"), std::string::npos) << text;
+      EXPECT_NE(text.find("it must be one of automatic, direct, staged, tiled, bucketed, rows, elements"),
+                std::string::npos)
+          << text;
     }
   }
   EXPECT_THROW(strategy_name(static_cast<PermuteStrategy>(99)), Error);

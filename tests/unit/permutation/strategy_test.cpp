@@ -213,11 +213,12 @@ TEST(Choice, SaysWhy) {
             "direct: the map takes 10 of 1000 blocks of 4 bytes, so that staging whole rows reads more");
   EXPECT_EQ(
       reason_for(random_map(50'000, 50'000), {}, 80),
-      "bucketed: rows of 200000 bytes are moved in two passes over segments of 12500 units; a row of 200000 bytes is "
-      "too long for the 166912 bytes of shared memory of a block");
-  EXPECT_EQ(reason_for(random_map(20'000, 20'000), {.element_bytes = 16}, 75),
-            "direct: a row of 320000 bytes is too long for shared memory, and neighbours are read from places so near "
-            "each other that whole sectors are 200 % of the bytes");
+      "bucketed: rows of 200000 bytes are moved in two passes over segments of 12500 units; a row of 200000 bytes "
+      "does not fit in the 166912 bytes of shared memory of a block");
+  EXPECT_EQ(
+      reason_for(random_map(20'000, 20'000), {.element_bytes = 16}, 75),
+      "direct: a row of 320000 bytes does not fit in the 65536 bytes of shared memory of a block, and neighbours are "
+      "read from places so near each other that whole sectors are 200 % of the bytes");
   EXPECT_EQ(reason_for(few_sources(40'000), {.element_bytes = 2}, 75),
             "direct: a row of 80000 bytes does not fit in the 65536 bytes of shared memory of a block");
   EXPECT_EQ(
@@ -225,14 +226,14 @@ TEST(Choice, SaysWhy) {
       "direct, the table as module data: a row of 280000 bytes does not fit in the 232448 bytes of shared memory of "
       "a block");
   EXPECT_EQ(reason_for(few_sources(70'000), {.element_bytes = 1}),
-            "direct, the table as module data: rows of 70000 units need more than 65536 literals in a table");
+            "direct, the table as module data: rows of 70000 units need more than 65536 entries in a table");
   EXPECT_EQ(reason_for(random_map(36, 36), {}),
             "staged: tiles of 28 rows of 144 bytes are read and written in 16-byte vectors and permuted in shared "
             "memory");
   std::vector<std::uint32_t> sources = transpose(256);
   EXPECT_EQ(reason_for({std::span<const std::uint32_t>(sources), sources.size()}, {}),
             "tiled: the map swaps axes, so that parts of a row are read and written in runs of 256 bytes at least; a "
-            "row of 262144 bytes is too long for the 232448 bytes of shared memory of a block");
+            "row of 262144 bytes does not fit in the 232448 bytes of shared memory of a block");
   sources = transpose(64);
   EXPECT_EQ(reason_for({std::span<const std::uint32_t>(sources), sources.size()}, {}),
             "tiled: the map swaps axes, so that parts of a row are read and written in runs of 16384 bytes at least; "
