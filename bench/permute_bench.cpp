@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "harness.hpp"
+#include "kiln/dtype.hpp"
 #include "kiln/permuter.hpp"
 #include "kiln/service.hpp"
 #include "permute_shapes.hpp"
@@ -121,6 +122,28 @@ class Bench {
     for (bench::Result& result : results) {
       result.name = name_of(shape) + ", " + result.name;
       report_.add(result, {{"GB/s", 2.0 * static_cast<double>(bytes) / result.median_ns},
+                           {"of memcpy", results.front().median_ns / result.median_ns}});
+    }
+  }
+
+  /// Beside a copy of as many bytes as are read and written.
+  void rows(const bench::RowShape& item) {
+    const IndexMap map = map_of(Shape{item.shape.element_bytes, item.size});
+    const unsigned in = item.shape.element_bytes;
+    const unsigned out = item.shape.ending ? dtype_bytes(item.shape.ending->to) : in;
+    const std::uint64_t longest = std::max(std::max(item.size, item.shape.row_stride_in) * in,
+                                           std::max(item.size, item.shape.row_stride_out) * out);
+    const std::uint64_t rows = (x_.size() - 64) / longest;
+    const std::uint64_t moved = rows * item.size * (in + out);
+    PermuteKernel permute = permuter_.get(map, item.shape);
+    unsigned char* const y = item.shape.in_place ? x_.get() : y_.get();
+    const std::vector<bench::Case> cases{
+        {"memcpy", copy_async(moved / 2), {}},
+        {"kiln " + permute.strategy(), [&] { permute(y, x_.get(), rows, stream_.get()); }, {}}};
+    std::vector<bench::Result> results = bench::measure_gpu(cases, stream_.get());
+    for (bench::Result& result : results) {
+      result.name = item.name + ", " + result.name;
+      report_.add(result, {{"GB/s", static_cast<double>(moved) / result.median_ns},
                            {"of memcpy", results.front().median_ns / result.median_ns}});
     }
   }
@@ -245,6 +268,11 @@ void run(bench::Report& report, std::uint64_t bytes, const std::string& only) {
   for (const Shape& shape : bench::permute_grid()) {
     if (wanted(name_of(shape))) {
       bench.large(shape);
+    }
+  }
+  for (const bench::RowShape& item : bench::rows_grid()) {
+    if (wanted(item.name)) {
+      bench.rows(item);
     }
   }
   for (std::uint64_t rows : {10U, 100U, 1'000U, 10'000U}) {

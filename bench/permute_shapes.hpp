@@ -7,6 +7,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "kiln/index_map.hpp"
@@ -33,7 +34,8 @@ inline constexpr std::uint64_t k_long_row_bytes = 227 * 1024;  // more than any 
 inline std::string name_of(const Shape& shape) {
   constexpr const char* k_kinds[] = {"",           " identity",     " reversal",         " rotation",        " stride",
                                      " transpose", " bit reversal", " planes to pixels", " pixels to planes"};
-  constexpr const char* k_strategies[] = {"", " as direct", " as staged", " as tiled", " as bucketed"};
+  constexpr const char* k_strategies[] = {"",         " as direct",  " as staged", " as tiled", " as bucketed",
+                                          " as rows", " as elements"};
   return "u" + std::to_string(8 * shape.element_bytes) + " N=" + std::to_string(shape.size) +
          (shape.inner > 1 ? " inner " + std::to_string(shape.inner) : "") + k_kinds[static_cast<int>(shape.kind)] +
          (shape.x_offset + shape.y_offset != 0
@@ -147,6 +149,56 @@ inline std::vector<Shape> permute_grid() {
   for (std::uint64_t rows : {1U, 100U, 10'000U, 1'000'000U}) {
     grid.push_back({4, 256, 1, MapKind::random, 0, 0, rows});
   }
+  return grid;
+}
+
+/// Rows that are no matter of dense ones alone.
+struct RowShape {
+  std::string name;
+  std::uint64_t size = 0;
+  PermuteShape shape;
+};
+
+/// Pitched, in place, converted on the way: of random permutations.
+inline std::vector<RowShape> rows_grid() {
+  std::vector<RowShape> grid;
+  const auto add = [&](const std::string& what, std::uint64_t size, const PermuteShape& shape) {
+    grid.push_back(
+        {"rows u" + std::to_string(8 * shape.element_bytes) + " N=" + std::to_string(size) + what, size, shape});
+  };
+  for (const unsigned element_bytes : {1U, 2U, 4U, 8U, 16U}) {
+    for (const std::uint64_t size : {36U, 256U, 1000U, 4096U}) {
+      const std::uint64_t vector = 16 / element_bytes;
+      PermuteShape shape{.element_bytes = element_bytes};
+      shape.row_stride_in = (size / vector + 1) * vector;
+      shape.row_stride_out = shape.row_stride_in;
+      add(" pitched to vectors", size, shape);
+      shape.row_stride_in = size + 1;
+      shape.row_stride_out = size + 3;
+      add(" pitched by 1 and 3", size, shape);
+      add(" in place", size, {.element_bytes = element_bytes, .in_place = true});
+    }
+  }
+  add(" in place", 37, {.in_place = true});
+  add(" pitched by 1 and 3", 50'000, {.row_stride_in = 50'001, .row_stride_out = 50'003});
+  add(" in place", 50'000, {.in_place = true});
+  for (const auto& [from, to, element_bytes] : {std::tuple("f32", "f16", 4U),
+                                                {"f16", "f32", 2U},
+                                                {"f32", "bf16", 4U},
+                                                {"bf16", "f32", 2U},
+                                                {"f16", "e4m3", 2U},
+                                                {"e4m3", "f16", 1U},
+                                                {"f32", "i8", 4U}}) {
+    for (const std::uint64_t size : {36U, 1000U, 4096U}) {
+      PermuteShape shape{.element_bytes = element_bytes};
+      shape.ending = PermuteEnding{.from = from, .to = to};
+      add(std::string(" ") + from + " to " + to, size, shape);
+    }
+  }
+  PermuteShape scaled{.element_bytes = 4};
+  scaled.ending = PermuteEnding{.to = "f16", .expression = "value * scale[position] + 0.5f"};
+  scaled.ending->lists["scale"] = std::vector<float>(1000, 0.25F);
+  add(" f32 to f16 scaled", 1000, scaled);
   return grid;
 }
 

@@ -1,5 +1,5 @@
 // y[o, j] = x[o, map[j]], whole rows through shared memory, for rows that need not stand side by side and may change
-// places where they are.
+// places where they are, or be changed on their way.
 //
 // A `unit` moves as a whole; callers align their pointers to `element`. Rows have M = `row_out` units in the output, N
 // = `row_in` in the input. What is read and written by itself is a line: a row or, where rows stand side by side in x
@@ -13,6 +13,9 @@
 // nothing before the first line and behind the last. y is written in aligned vectors where they are the line's own,
 // each put together from those of two neighbouring threads where a line starts between two; its ends in parts. So
 // nothing between lines is written, and `in_place`, where y is x, a block has read all that it writes to.
+//
+// With `has_ending` a unit is an element of x, which becomes one of y: what it is as a number of the type `from` is put
+// into the expression `ending`, which may use `lists`, and the result written as one of the type `to`.
 //
 // `asynchronous`: shared memory is filled with cp.async, where there is that.
 // `resident_threads`: so many are to fit on a multiprocessor as far as registers go.
@@ -32,6 +35,11 @@
 // kiln: parameter index_bits: u32
 // kiln: parameter table_bytes: u32
 // kiln: parameter table: u64[]
+// kiln: parameter has_ending: bool
+// kiln: parameter from: type = kiln::F32
+// kiln: parameter to: type = kiln::F32
+// kiln: parameter ending: code = value
+// kiln: parameter lists: code = ;
 // kiln: entry permute
 #include "kiln/lines_in.cuh"
 #include "kiln/lines_out.cuh"

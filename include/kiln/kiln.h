@@ -283,6 +283,25 @@ KILN_EXPORT void kiln_artifact_free(kiln_artifact* artifact);
 
 /* ---- Fixed permutations: y[o, j, i] = x[o, indices[j], i] ---- */
 
+/* A constant array of float that an expression may use by its name. */
+typedef struct kiln_ending_list {
+  const char* name;
+  const float* numbers;
+  size_t count;
+} kiln_ending_list;
+
+/* What is done to each element on its way. Types are f16, bf16, f32, f64, e4m3, e5m2, i8, u8, i16, u16, i32 and u32;
+   kiln::PermuteEnding says how numbers are converted. */
+typedef struct kiln_permutation_ending {
+  size_t size;            /* sizeof(kiln_permutation_ending) */
+  const char* from;       /* elements of x */
+  const char* to;         /* elements of y */
+  const char* expression; /* of CUDA C++, over `value`, `position` and the lists: "value * scale[position]"; NULL: the
+                             value as it is */
+  const kiln_ending_list* lists;
+  size_t list_count;
+} kiln_permutation_ending;
+
 typedef struct kiln_permutation_request {
   size_t size;            /* sizeof(kiln_permutation_request) */
   const int64_t* indices; /* one for each output position */
@@ -297,6 +316,8 @@ typedef struct kiln_permutation_request {
   uint64_t row_stride_in;  /* elements from a row of x to the next; 0: rows are dense */
   uint64_t row_stride_out; /* the same of y */
   int in_place;            /* not 0: y is x. For permutations whose rows fit in the shared memory of a block */
+  const kiln_permutation_ending* ending; /* NULL: elements are moved as they are. Else element_bytes and row_stride_in
+                                            are of its `from`, row_stride_out of its `to` */
 } kiln_permutation_request;
 
 /* Ready to run in the calling thread's current context. */

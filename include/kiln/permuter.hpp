@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,14 +27,30 @@ enum class PermuteStrategy {
   staged,     ///< whole rows through shared memory
   tiled,      ///< parts of rows through shared memory, for maps that swap axes
   bucketed,   ///< long rows in two passes, with scratch memory
-  rows,       ///< whole rows through shared memory, each by itself: pitched ones, and in place
-  elements    ///< a thread a unit, for pitched rows
+  rows,       ///< whole rows through shared memory, each by itself: pitched, in place, or with an ending
+  elements    ///< a thread a unit, for rows that are pitched or have an ending
 };
 
-/// "automatic", "direct", "staged", "tiled" or "bucketed".
+/// "automatic", "direct", "staged", "tiled", "bucketed", "rows" or "elements".
 KILN_EXPORT std::string_view strategy_name(PermuteStrategy strategy);
 /// The strategy of that name. Throws Error{invalid_argument} naming the word and those that there are.
 KILN_EXPORT PermuteStrategy parse_strategy(std::string_view name);
+
+/// What is done to each element on its way, so that it takes no pass of its own. Types are named f16, bf16, f32, f64,
+/// e4m3, e5m2, i8, u8, i16, u16, i32 or u32. Numbers are rounded to nearest, ties to even; what is beyond the largest
+/// of a whole or 8-bit type becomes that, for e4m3 and e5m2 infinities too; NaN becomes the whole number 0.
+struct PermuteEnding {
+  std::string from = "f32";  ///< elements of x
+  std::string to = "f32";    ///< elements of y
+  /// What an element becomes before it is written as `to`: one expression of CUDA C++ over `value` (the element as a
+  /// float; a double if `from` is f64, i32 or u32), `position` (an unsigned int: j * inner + i) and the names of
+  /// `lists`: "value * scale[position] + 0.5f". Empty: the value as it is.
+  std::string expression{};
+  /// Constant arrays of float by name, in all at most 65,536 numbers. An index that is not below a list's size is
+  /// undefined.
+  std::map<std::string, std::vector<float>> lists{};
+  friend bool operator==(const PermuteEnding&, const PermuteEnding&) = default;
+};
 
 /// What `y[o, j, i] = x[o, map[j], i]` looks like in memory, beside the map: o in [0, rows), j in [0, M),
 /// i in [0, inner). A row of x has N * inner elements, one of y M * inner.
@@ -53,6 +70,9 @@ struct PermuteShape {
   /// y is x: every row is permuted where it is. For permutations, rows that fit in the shared memory of a block, and
   /// strides that are the same.
   bool in_place = false;
+  /// With one, y[o, j, i] is what it makes of x[o, map[j], i], and `element_bytes` and `row_stride_in` are of its
+  /// `from`, `row_stride_out` of its `to`; in place both must have the same size.
+  std::optional<PermuteEnding> ending{};
   friend bool operator==(const PermuteShape&, const PermuteShape&) = default;
 };
 
@@ -123,7 +143,8 @@ struct KILN_EXPORT PermuteRequest {
   std::vector<PermuteStep> steps;       ///< launches, in order
   std::uint64_t scratch_row_bytes = 0;  ///< scratch memory that the steps need for each row
   std::optional<PermuteRelay> relay{};
-  std::vector<PermuteCandidate> candidates{};  ///< every strategy, the fastest first, those that cannot last
+  /// Every strategy for dense rows, the fastest first, those that cannot last. Empty where it is rows or elements.
+  std::vector<PermuteCandidate> candidates{};
 
   /// The table as the service takes it; a view of this request. Empty for literal tables.
   ModuleData module_data() const;
@@ -142,12 +163,12 @@ struct PermuteScratch {
 /// A fixed index map, ready to run in the context it was made for. Cheap to copy; safe to use from any thread.
 class KILN_EXPORT PermuteKernel {
  public:
-  /// y[o, j, i] = x[o, map[j], i] for `rows` rows, 0 to 2^40 (0 launches nothing). Device pointers aligned to the
-  /// element. x and y must not overlap, but rows of the same stride may lie between each other's; in place they must be
-  /// the same. Asynchronous on `stream`. Takes no lock, allocates nothing, but for the
-  /// strategy "bucketed": that takes scratch_bytes(rows) bytes of device memory in the stream's order (cuMemAllocAsync)
-  /// and gives them back; while the stream is captured they become the graph's. Throws Error{invalid_argument} for a
-  /// null or misaligned pointer, too many rows, or buffers that overlap or, in place, differ, naming it; DriverError.
+  /// y[o, j, i] = x[o, map[j], i] for `rows` rows, 0 to 2^40 (0 launches nothing). Device pointers aligned to their
+  /// elements. x and y must not overlap, but rows of the same stride may lie between each other's; in place they must
+  /// be the same. Asynchronous on `stream`. Takes no lock, allocates nothing, but for the strategy "bucketed": that
+  /// takes scratch_bytes(rows) bytes of device memory in the stream's order (cuMemAllocAsync) and gives them back;
+  /// while the stream is captured they become the graph's. Throws Error{invalid_argument} for a null or misaligned
+  /// pointer, too many rows, or buffers that overlap or, in place, differ, naming it; DriverError.
   void operator()(void* y, const void* x, std::uint64_t rows, Stream stream = nullptr) const;
   /// The same with scratch memory of the caller's: nothing is allocated. Less than scratch_bytes(rows) is slower; less
   /// than scratch_bytes(1) is Error{invalid_argument}. Ignored by strategies that need none.

@@ -21,6 +21,23 @@ kiln::IndexMap map_of(const kiln_permutation_request& request) {
   return request.source_size == 0 ? kiln::Permutation(indices) : kiln::IndexMap(indices, request.source_size);
 }
 
+kiln::PermuteEnding ending_of(const kiln_permutation_ending& given) {
+  const auto known = kiln::c_api::read_struct(&given, "request->ending");
+  kiln::PermuteEnding ending;
+  ending.from = kiln::c_api::required_text(known.from, "request->ending->from");
+  ending.to = kiln::c_api::required_text(known.to, "request->ending->to");
+  if (known.expression != nullptr) {
+    ending.expression = kiln::c_api::required_text(known.expression, "request->ending->expression");
+  }
+  for (std::size_t number = 0; number < known.list_count; ++number) {
+    const kiln_ending_list& list = (&required(known.lists, "request->ending->lists"))[number];
+    const float* numbers = list.count == 0 ? nullptr : &required(list.numbers, "request->ending->lists->numbers");
+    ending.lists[kiln::c_api::required_text(list.name, "request->ending->lists->name")].assign(numbers,
+                                                                                               numbers + list.count);
+  }
+  return ending;
+}
+
 kiln::PermuteShape shape_of(const kiln_permutation_request& request) {
   kiln::PermuteShape shape;
   shape.element_bytes = request.element_bytes;
@@ -32,6 +49,9 @@ kiln::PermuteShape shape_of(const kiln_permutation_request& request) {
   shape.row_stride_in = request.row_stride_in;
   shape.row_stride_out = request.row_stride_out;
   shape.in_place = request.in_place != 0;
+  if (request.ending != nullptr) {
+    shape.ending = ending_of(*request.ending);
+  }
   return shape;
 }
 

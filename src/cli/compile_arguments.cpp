@@ -11,17 +11,6 @@ namespace kiln::cli {
 
 namespace {
 
-/// A file holds a list as JSON, or as words between blanks, commas or new lines; here it becomes 1,2,3.
-std::string normalised_list(std::string text) {
-  std::ranges::replace_if(text, [](char c) { return c == '[' || c == ']' || c == ',' || c == '{' || c == '}'; }, ' ');
-  std::istringstream stream(text);
-  std::string list;
-  for (std::string word; stream >> word;) {
-    list += (list.empty() ? "" : ",") + word;
-  }
-  return list;
-}
-
 std::string names_of(const Template& tmpl) {
   std::string names;
   for (const Parameter& parameter : tmpl.parameters()) {
@@ -42,6 +31,16 @@ Value read_value(const Template& tmpl, const Parameter& parameter, std::string t
 }
 
 }  // namespace
+
+std::string normalised_list(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return c == '[' || c == ']' || c == ',' || c == '{' || c == '}'; }, ' ');
+  std::istringstream stream(text);
+  std::string list;
+  for (std::string word; stream >> word;) {
+    list += (list.empty() ? "" : ",") + word;
+  }
+  return list;
+}
 
 void add_compile_arguments(Syntax& syntax, CompileArguments& arguments) {
   syntax.required("template", arguments.file, "TEMPLATE.cu", "A CUDA C++ file with declared parameters")

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <system_error>
@@ -7,6 +8,8 @@
 #include "cli/request.hpp"
 #include "kiln/dtype.hpp"
 #include "kiln/quote.hpp"
+#include "kiln/text_file.hpp"
+#include "kiln/value_text.hpp"
 
 namespace kiln::cli {
 
@@ -48,6 +51,13 @@ void add_permute_arguments(Syntax& syntax, PermuteArguments& arguments) {
       .number("--row-stride-out", arguments.row_stride_out, "N",
               "Elements from a row of the output to the next; default: rows are dense", 1, k_most_bytes)
       .flag("--in-place", arguments.in_place, "Permute every row where it is: the output is the input")
+      .text("--to-dtype", arguments.to_dtype, "T",
+            "Element type of the output, to which elements are converted; default: --dtype")
+      .text("--ending", arguments.ending, "EXPR",
+            "What each element becomes on its way: a CUDA C++ expression over value, position and the lists")
+      .repeated("--list", arguments.lists, "NAME=LIST",
+                "A list of numbers for --ending, such as scale=1,0.5,2 or scale=@FILE; may be repeated")
+      .check("--to-dtype", dtype_bytes)
       .check("--dtype", dtype_bytes);
   add_targets(syntax, arguments.targets);
 }
@@ -77,6 +87,31 @@ IndexMap read_map(const PermuteArguments& arguments) {
   }
 }
 
+namespace {
+
+/// "NAME=1,2,3" or "NAME=@FILE".
+std::pair<std::string, std::vector<float>> read_list(const std::string& definition) {
+  const std::size_t equals = definition.find('=');
+  if (equals == std::string::npos) {
+    throw UsageError("--list: " + quote(definition) + " has no value: write NAME=1,2,3 or NAME=@FILE");
+  }
+  Parameter parameter;
+  parameter.name = definition.substr(0, equals);
+  parameter.type = ParameterType::f32;
+  parameter.is_list = true;
+  std::string text = definition.substr(equals + 1);
+  if (text.starts_with('@')) {
+    text = normalised_list(read_text_file(text.substr(1), "the list " + parameter.name + " from"));
+  }
+  const Value value = as_usage([&] { return parse_value(parameter, text, "--list"); });
+  const auto& numbers = std::get<std::vector<double>>(value.storage());
+  std::vector<float> list;
+  std::ranges::transform(numbers, std::back_inserter(list), [](double number) { return static_cast<float>(number); });
+  return {parameter.name, std::move(list)};
+}
+
+}  // namespace
+
 PermuteShape read_shape(const PermuteArguments& arguments) {
   PermuteShape shape;
   shape.element_bytes = dtype_bytes(arguments.dtype);
@@ -86,6 +121,15 @@ PermuteShape read_shape(const PermuteArguments& arguments) {
   shape.row_stride_in = arguments.row_stride_in.value_or(0);
   shape.row_stride_out = arguments.row_stride_out.value_or(0);
   shape.in_place = arguments.in_place;
+  if (!arguments.to_dtype.empty() || !arguments.ending.empty() || !arguments.lists.empty()) {
+    PermuteEnding ending{.from = arguments.dtype,
+                         .to = arguments.to_dtype.empty() ? arguments.dtype : arguments.to_dtype,
+                         .expression = arguments.ending};
+    for (const std::string& list : arguments.lists) {
+      ending.lists.insert(read_list(list));
+    }
+    shape.ending = std::move(ending);
+  }
   return shape;
 }
 

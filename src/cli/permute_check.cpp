@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string>
 
 #include "cli/exit_code.hpp"
 #include "cli/human.hpp"
+#include "kiln/dtype.hpp"
 
 namespace kiln::cli {
 
@@ -39,8 +42,18 @@ std::uint64_t stride_of(std::uint64_t given, std::uint64_t positions, const Perm
 }
 
 /// Of rows that are `stride` elements apart, in floating point so as not to overflow.
-double tensor_bytes(std::uint64_t stride, const PermuteShape& shape, std::uint64_t rows) {
-  return static_cast<double>(rows) * static_cast<double>(stride) * shape.element_bytes;
+double tensor_bytes(std::uint64_t stride, unsigned element_bytes, std::uint64_t rows) {
+  return static_cast<double>(rows) * static_cast<double>(stride) * element_bytes;
+}
+
+unsigned output_bytes(const PermuteShape& shape) {
+  return shape.ending ? dtype_bytes(shape.ending->to) : shape.element_bytes;
+}
+
+IndexMap identity(std::uint64_t size) {
+  std::vector<std::uint32_t> sources(size);
+  std::iota(sources.begin(), sources.end(), 0U);
+  return {std::span<const std::uint32_t>(sources), size};
 }
 
 /// From the first element of the first row to behind the last of the last.
@@ -57,8 +70,10 @@ std::uint64_t PermuteCheck::default_rows(const IndexMap& map, const PermuteShape
 }
 
 void PermuteCheck::require_room(const IndexMap& map, const PermuteShape& shape, std::uint64_t rows) {
-  double needed = tensor_bytes(stride_of(shape.row_stride_in, map.source_size(), shape), shape, rows) +
-                  2 * tensor_bytes(stride_of(shape.row_stride_out, map.size(), shape), shape, rows);
+  double needed =
+      tensor_bytes(stride_of(shape.row_stride_in, map.source_size(), shape), shape.element_bytes, rows) +
+      2 * tensor_bytes(stride_of(shape.row_stride_out, map.size(), shape), output_bytes(shape), rows) +
+      (shape.ending ? tensor_bytes(map.size() * shape.inner, shape.element_bytes + output_bytes(shape), rows) : 0);
   if (needed > static_cast<double>(k_most_bytes)) {
     bool one_row = rows <= 1;
     throw UsageError("verifying " + (one_row ? "one row" : std::to_string(rows) + " rows") + " takes more than " +
@@ -71,22 +86,39 @@ PermuteCheck::PermuteCheck(const IndexMap& map, const PermuteShape& shape, std::
     : rows_(rows),
       row_elements_(map.size() * shape.inner),
       row_stride_(stride_of(shape.row_stride_out, map.size(), shape)),
-      element_bytes_(shape.element_bytes),
+      element_bytes_(output_bytes(shape)),
+      identity_(identity(shape.ending ? map.size() : 1)),
       in_place_(shape.in_place) {
   require_room(map, shape, rows);
   std::uint64_t stride_in = stride_of(shape.row_stride_in, map.source_size(), shape);
-  std::size_t unit = shape.inner * element_bytes_;
-  x_ = random_bytes(extent_of(rows, stride_in, map.source_size() * shape.inner) * element_bytes_);
+  std::size_t unit = shape.inner * shape.element_bytes;
+  x_ = random_bytes(extent_of(rows, stride_in, map.source_size() * shape.inner) * shape.element_bytes);
   expected_.resize(extent_of(rows, row_stride_, row_elements_) * element_bytes_, k_between_rows);
   if (in_place_) {
     expected_ = x_;
   }
+  if (shape.ending) {
+    shape_ = {.element_bytes = shape.element_bytes,
+              .inner = shape.inner,
+              .strategy = PermuteStrategy::elements,
+              .ending = shape.ending};
+    moved_.resize(rows * map.size() * unit);
+  }
+  std::vector<std::byte>& moved = shape.ending ? moved_ : expected_;
+  std::size_t stride_out = shape.ending ? map.size() * unit : row_stride_ * element_bytes_;
   for (std::uint64_t row = 0; row < rows; ++row) {
-    std::byte* to = expected_.data() + row * row_stride_ * element_bytes_;
-    const std::byte* from = x_.data() + row * stride_in * element_bytes_;
+    std::byte* to = moved.data() + row * stride_out;
+    const std::byte* from = x_.data() + row * stride_in * shape.element_bytes;
     for (std::uint64_t j = 0; j < map.size(); ++j) {
       std::memcpy(to + j * unit, from + map[j] * unit, unit);
     }
+  }
+}
+
+void PermuteCheck::take_changed(const std::vector<std::byte>& changed) {
+  const std::size_t row_bytes = row_elements_ * element_bytes_;
+  for (std::uint64_t row = 0; row < rows_; ++row) {
+    std::memcpy(expected_.data() + row * row_stride_ * element_bytes_, changed.data() + row * row_bytes, row_bytes);
   }
 }
 

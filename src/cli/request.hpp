@@ -23,6 +23,9 @@ struct PermuteArguments {
   std::optional<std::uint64_t> row_stride_in;
   std::optional<std::uint64_t> row_stride_out;
   bool in_place = false;
+  std::string to_dtype;
+  std::string ending;
+  std::vector<std::string> lists;
   std::vector<std::string> targets;
 };
 
@@ -30,9 +33,12 @@ void add_permute_arguments(Syntax& syntax, PermuteArguments& arguments);
 /// A list that is wrong is a UsageError; a file's content is not.
 IndexMap read_map(const PermuteArguments& arguments);
 PermuteShape read_shape(const PermuteArguments& arguments);
-/// Throws UsageError for a shape that no kernel can have, since its rows are too long, or too long for one another, or the
-/// strategy cannot move the map, and for more rows than a launch can move.
+/// Throws UsageError for a shape that no kernel can have, since its rows are too long, or too long for one another, or
+/// the strategy cannot move the map, and for more rows than a launch can move.
 PermuteRequest plan(const IndexMap& map, const PermuteShape& shape, const Target& target);
+
+/// Numbers as JSON has them, or as words between blanks, commas or new lines, as 1,2,3.
+std::string normalised_list(std::string text);
 
 /// What `compile` and `explain compile` ask for.
 struct CompileArguments {

@@ -4,6 +4,7 @@
 
 #include "kiln/error.hpp"
 #include "permutation/analysis.hpp"
+#include "permutation/ending.hpp"
 
 namespace kiln::permutation {
 
@@ -34,6 +35,10 @@ void check_in_place(const IndexMap& map, const RowBytes& bytes) {
            std::to_string(map.source_size()) +
            " is no permutation: only one that takes each source once can be done in place");
   }
+  if (bytes.element != bytes.element_out) {
+    refuse("in_place is true, and the ending makes elements of " + std::to_string(bytes.element_out) +
+           " bytes of ones of " + std::to_string(bytes.element) + ": in place they must be of the same size");
+  }
   if (bytes.stride_in != bytes.stride_out) {
     refuse("row_stride_in and row_stride_out are " + std::to_string(bytes.stride_in / bytes.element) + " and " +
            std::to_string(bytes.stride_out / bytes.element) + ": in place they must be the same");
@@ -48,7 +53,7 @@ RowBytes row_bytes(const IndexMap& map, const PermuteShape& shape) {
   const std::uint64_t row_out = map.size() * shape.inner;
   const std::uint64_t row_in = map.source_size() * shape.inner;
   bytes.element = shape.element_bytes;
-  bytes.element_out = shape.element_bytes;
+  bytes.element_out = shape.ending ? ending_bytes(*shape.ending, shape.element_bytes, row_out) : shape.element_bytes;
   bytes.out = row_out * bytes.element_out;
   bytes.in = row_in * bytes.element;
   bytes.stride_out = stride_bytes("row_stride_out", shape.row_stride_out, row_out, bytes.element_out);

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "kiln/error.hpp"
+#include "permutation/ending.hpp"
 #include "permutation/strategy.hpp"
 
 namespace kiln::permutation {
@@ -77,20 +78,25 @@ void check_strategy(const RowMap& map, PermuteStrategy strategy, bool fits) {
       return;
     default:
       refuse(
-          "strategy is one for dense rows: rows and elements move those that are pitched or in place, automatic "
-          "chooses");
+          "strategy is one for dense rows as they are: rows and elements move those that are pitched, in place or have "
+          "an ending, automatic chooses");
   }
 }
 
 }  // namespace
 
 bool needs_rows(const PermuteShape& shape, const RowBytes& bytes) noexcept {
-  return shape.in_place || !bytes.dense() || shape.strategy == PermuteStrategy::rows ||
+  const bool changes = shape.ending && !changes_nothing(*shape.ending);
+  return changes || shape.in_place || !bytes.dense() || shape.strategy == PermuteStrategy::rows ||
          shape.strategy == PermuteStrategy::elements;
 }
 
 RowMap row_map(const IndexMap& map, const PermuteShape& shape) {
-  return {block_map(map, shape), row_bytes(map, shape)};
+  RowBytes bytes = row_bytes(map, shape);
+  if (shape.ending && !changes_nothing(*shape.ending)) {
+    return {{map, shape.element_bytes, shape.element_bytes, shape.inner}, bytes, shape.ending};
+  }
+  return {block_map(map, shape), bytes, std::nullopt};
 }
 
 std::optional<Rows> choose_rows(const RowMap& map, std::uint64_t shared_limit) {
@@ -104,7 +110,9 @@ std::optional<Rows> choose_rows(const RowMap& map, std::uint64_t shared_limit) {
   Rows rows;
   rows.index_bits = sources <= 256 ? 8 : sources <= 65'536 ? 16 : 32;
   rows.line_rows = static_cast<unsigned>(line_rows);
-  rows.resident_threads = k_resident_threads;
+  // Sixteen elements of a byte at a time, each changed, take twice the registers.
+  const bool heavy = map.ending && map.output_bytes() == 1;
+  rows.resident_threads = heavy ? k_resident_threads / 2 : k_resident_threads;
   std::uint64_t lines = std::max<std::uint64_t>(k_tile_bytes / line_bytes, 1);
   if (vectors <= k_short_threads) {
     // Every thread has the same vector of several lines: as many of them as leave none idle at the end.
@@ -114,6 +122,7 @@ std::optional<Rows> choose_rows(const RowMap& map, std::uint64_t shared_limit) {
   } else {
     rows.threads = line_bytes <= k_tile_bytes     ? k_short_threads
                    : line_bytes <= k_middle_bytes ? k_middle_threads
+                   : heavy                        ? k_middle_threads
                                                   : k_most_threads;
   }
   while (tile_room(map, line_rows, lines) > shared_limit) {
@@ -128,7 +137,8 @@ Elements choose_elements(const RowMap& map) {
   const std::uint64_t strides = std::gcd(map.bytes.stride_in, map.bytes.stride_out);
   const std::uint64_t sources = map.blocks.map.source_size();
   Elements elements;
-  elements.unit_bytes = static_cast<unsigned>(std::gcd(map.blocks.unit_bytes, strides));
+  elements.unit_bytes =
+      map.ending ? map.blocks.unit_bytes : static_cast<unsigned>(std::gcd(map.blocks.unit_bytes, strides));
   elements.index_bits = sources <= 256 ? 8 : sources <= 65'536 ? 16 : 32;
   elements.threads = k_short_threads;
   return elements;

@@ -12,10 +12,15 @@
 
 namespace kiln::permutation {
 
-/// A map, and rows that need not be dense.
+/// A map, and rows that need not be dense. With an ending units are elements of x, whatever moves together.
 struct RowMap {
   BlockMap blocks;
   RowBytes bytes;
+  std::optional<PermuteEnding> ending;
+
+  const PermuteEnding* what_is_done() const noexcept { return ending ? &*ending : nullptr; }
+  /// Of y: what a unit becomes, in bytes.
+  unsigned output_bytes() const noexcept { return ending ? bytes.element_out : blocks.unit_bytes; }
 };
 
 /// Whole rows through shared memory. Template permute_rows, where the words are explained.

@@ -3,6 +3,7 @@
 #include <variant>
 #include <vector>
 
+#include "permutation/ending.hpp"
 #include "permutation/index_table.hpp"
 #include "permutation/rows.hpp"
 #include "permutation/unit_type.hpp"
@@ -15,7 +16,8 @@ constexpr std::uint64_t k_vector_bytes = 16;
 constexpr std::uint64_t k_most_literals = 65'536;  // what compiles in bounded time
 
 /// For each unit of a line of output, filled up to whole vectors, the unit of the line of input that goes there.
-std::vector<std::uint32_t> line_entries(const Rows& rows, const BlockMap& blocks) {
+std::vector<std::uint32_t> line_entries(const Rows& rows, const RowMap& map) {
+  const BlockMap& blocks = map.blocks;
   std::vector<std::uint32_t> entries;
   entries.reserve(rows.line_rows * blocks.row_out_units() + k_vector_bytes);
   for (std::uint64_t row = 0; row < rows.line_rows; ++row) {
@@ -25,7 +27,7 @@ std::vector<std::uint32_t> line_entries(const Rows& rows, const BlockMap& blocks
       }
     }
   }
-  const std::uint64_t in_vector = k_vector_bytes / blocks.unit_bytes;
+  const std::uint64_t in_vector = k_vector_bytes / map.output_bytes();
   entries.resize((entries.size() + in_vector - 1) / in_vector * in_vector);
   return entries;
 }
@@ -62,14 +64,15 @@ PermuteRequest rows_request(const Rows& rows, const RowMap& map) {
       .set("resident_threads", rows.resident_threads)
       .set("asynchronous", rows.asynchronous)
       .set("in_place", map.bytes.in_place);
+  set_ending(values, map.what_is_done());
   const std::uint64_t tile_rows = std::uint64_t{rows.line_rows} * rows.lines_per_tile;
-  PermuteRequest request{Template::builtin("permute_rows"),
+  PermuteRequest request{template_for("permute_rows", map.what_is_done()),
                          std::move(values),
                          {},
                          "rows",
                          {},
                          {{0, {rows.threads, static_cast<unsigned>(shared_bytes(rows, map)), 1, tile_rows}}}};
-  set_table(request, line_entries(rows, map.blocks), rows.index_bits);
+  set_table(request, line_entries(rows, map), rows.index_bits);
   return request;
 }
 
@@ -86,7 +89,8 @@ PermuteRequest elements_request(const Elements& elements, const RowMap& map) {
       .set("stride_out", map.bytes.stride_out)
       .set("stride_in", map.bytes.stride_in)
       .set("threads", elements.threads);
-  PermuteRequest request{Template::builtin("permute_elements"),
+  set_ending(values, map.what_is_done());
+  PermuteRequest request{template_for("permute_elements", map.what_is_done()),
                          std::move(values),
                          {},
                          "elements",

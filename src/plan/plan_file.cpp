@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 
 #include "kiln/dtype.hpp"
@@ -132,7 +133,7 @@ class Reader {
 
   void read_permutation(const Field& kernel) {
     kernel.allow({"label", "permutation", "source_size", "dtype", "inner", "rows", "row_stride_in", "row_stride_out",
-                  "in_place", "strategy", "targets"});
+                  "in_place", "to_dtype", "ending", "lists", "strategy", "targets"});
     Field indices = kernel.need("permutation");
     auto source_size = kernel.find("source_size");
     IndexMap map = plan::at(indices, [&] { return read_map(indices, source_size ? source_size->count(1) : 0); });
@@ -148,6 +149,7 @@ class Reader {
     auto dtype = kernel.find("dtype");
     for (const auto& [element, bytes] : read_dtypes(dtype)) {
       shape.element_bytes = bytes;
+      shape.ending = read_ending(kernel, element);
       for (const Target& target : targets) {
         PermuteRequest request = plan::at(kernel, [&] { return plan_permute(map, shape, target); });
         plan_.items.push_back({name + " " + element, request.tmpl, request.values, {target}});
@@ -172,6 +174,32 @@ class Reader {
     auto in_place = kernel.find("in_place");
     shape.in_place = in_place && in_place->truth();
     return shape;
+  }
+
+  /// Of elements of type `from`.
+  static std::optional<PermuteEnding> read_ending(const Field& kernel, const std::string& from) {
+    auto to = kernel.find("to_dtype");
+    auto expression = kernel.find("ending");
+    auto lists = kernel.find("lists");
+    if (!to && !expression && !lists) {
+      return std::nullopt;
+    }
+    PermuteEnding ending{.from = from, .to = to ? to->text() : from};
+    if (expression) {
+      ending.expression = expression->text();
+    }
+    if (lists) {
+      Parameter numbers;
+      numbers.type = ParameterType::f32;
+      numbers.is_list = true;
+      for (const auto& [name, field] : lists->members()) {
+        const Value value = plan::read_value(field, numbers);
+        const auto& list = std::get<std::vector<double>>(value.storage());
+        std::transform(list.begin(), list.end(), std::back_inserter(ending.lists[name]),
+                       [](double number) { return static_cast<float>(number); });
+      }
+    }
+    return ending;
   }
 
   IndexMap read_map(const Field& field, std::uint64_t source_size) const {

@@ -1,6 +1,7 @@
 // A tile of lines, as the template permute_rows describes it. All sizes are bytes unless they say otherwise.
 #pragma once
 
+#include "kiln/ending.cuh"
 #include "kiln/lanes.cuh"
 #include "kiln/values.h"
 
@@ -8,10 +9,14 @@ extern __shared__ uint4 kiln_shared[];
 
 namespace kiln {
 
-constexpr unsigned k_line_in = line_rows * row_in * sizeof(unit);
-constexpr unsigned k_line_out = line_rows * row_out * sizeof(unit);
+// Of y: what a unit becomes, and what addresses are aligned to.
+using output = typename EitherOf<has_ending, to::Bits, unit>::Type;
+using output_element = typename EitherOf<has_ending, to::Bits, element>::Type;
+
 constexpr unsigned k_row_in = row_in * sizeof(unit);
-constexpr unsigned k_row_out = row_out * sizeof(unit);
+constexpr unsigned k_row_out = row_out * sizeof(output);
+constexpr unsigned k_line_in = line_rows * k_row_in;
+constexpr unsigned k_line_out = line_rows * k_row_out;
 
 // A line starts anywhere in its first vector that elements let it.
 constexpr unsigned k_most_phase = sizeof(element) < 16 ? 16 - sizeof(element) : 0;

@@ -4,6 +4,8 @@
 
 namespace kiln {
 
+struct F32;
+
 using unit = unsigned int;
 using element = unsigned int;
 using offset = unsigned int;
@@ -20,6 +22,9 @@ inline constexpr unsigned long long stride_in = 144ull;
 inline constexpr unsigned int line_rows = 1u;
 inline constexpr unsigned int lines_per_tile = 112u;
 inline constexpr bool in_place = false;
+inline constexpr bool has_ending = false;
+using from = F32;
+using to = F32;
 inline constexpr unsigned int source_segment = 16u;
 inline constexpr unsigned int target_segment = 16u;
 inline constexpr unsigned int out_vectors = 6u;

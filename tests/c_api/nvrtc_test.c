@@ -128,6 +128,22 @@ static int permutation(void) {
   CHECK_OK(kiln_service_compile_permutation(service, &request, "sm_90", &compiled, &error));
   CHECK(strcmp(describe(compiled).key, dense) != 0);
   kiln_artifact_free(compiled);
+  const float scale[] = {1.0f, 2.0f, 0.5f};
+  const kiln_ending_list lists[] = {{"scale", scale, 3}};
+  kiln_permutation_ending ending = {0};
+  ending.size = sizeof ending;
+  ending.from = "f32";
+  ending.to = "bf16";
+  ending.expression = "value * scale[position]";
+  ending.lists = lists;
+  ending.list_count = 1;
+  request.in_place = 0;
+  request.ending = &ending;
+  CHECK_OK(kiln_service_compile_permutation(service, &request, "sm_90", &compiled, &error));
+  kiln_artifact_free(compiled);
+  ending.expression = "value * nothing";
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &compiled, &error), KILN_COMPILE_FAILED,
+              "permute_rows");
   kiln_service_free(service);
   kiln_options_free(options);
   return 0;

@@ -249,6 +249,26 @@ static int permutations_refused(void) {
   request.in_place = 1;
   CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
               "in_place is true");
+  request.in_place = 0;
+  kiln_permutation_ending ending = {0};
+  request.ending = &ending;
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "request->ending");
+  ending.size = sizeof ending;
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "from");
+  ending.from = "f32";
+  ending.to = "f15";
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "ending.to is 'f15'");
+  ending.to = "f16";
+  ending.list_count = 1;
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "lists");
+  ending.list_count = 0;
+  ending.expression = "value +* (2";
+  CHECK_FAILS(kiln_service_compile_permutation(service, &request, "sm_90", &artifact, &error), KILN_INVALID_ARGUMENT,
+              "is not closed");
   kiln_service_free(service);
   return 0;
 }

@@ -63,6 +63,32 @@ TEST_F(EmulateOption, PitchedAndInPlaceRowsAreVerified) {
   }
 }
 
+TEST_F(EmulateOption, EndingsAreVerified) {
+  const std::vector<std::vector<std::string>> ways = {
+      {"--to-dtype", "e4m3"},
+      {"--ending", "value * 2 + bias[position]", "--list", "bias=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"},
+      {"--to-dtype", "f64", "--ending", "position < 3 ? -value : value", "--row-stride-out", "17"},
+      {"--in-place", "--to-dtype", "i16", "--row-stride-in", "16", "--row-stride-out", "16"}};
+  for (const std::vector<std::string>& way : ways) {
+    std::vector<std::string> arguments{"permute", "--indices", "4,0,3,2,1", "--inner",   "3",     "--dtype",
+                                       "f16",     "--target",  "sm_90",     "--emulate", "--json"};
+    arguments.insert(arguments.end(), way.begin(), way.end());
+    Finished finished = program_.run(arguments);
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    EXPECT_EQ(finished.line().at("verified"), "emulation") << finished.out;
+    EXPECT_EQ(finished.line().at("strategy"), "rows");
+  }
+}
+
+TEST_F(EmulateOption, AnEndingThatDoesNotCompileShowsItsOwnLines) {
+  Finished finished = program_.run(
+      {"permute", "--indices", "2,1,0", "--ending", "value *\n  nothing[position]", "--target", "sm_90", "--emulate"});
+  EXPECT_EQ(finished.code, 1);
+  EXPECT_THAT(finished.err, testing::HasSubstr("ending.h(2): error"));
+  EXPECT_THAT(finished.err, testing::HasSubstr("nothing"));
+  EXPECT_THAT(finished.err, testing::HasSubstr("\n    nothing[position]\n"));
+}
+
 TEST_F(EmulateOption, SaysInWordsWhereItWasVerified) {
   Finished finished = program_.run({"permute", "--indices", "2,1,0", "--target", "sm_90", "--emulate"});
   EXPECT_EQ(finished.code, 0) << finished.err;

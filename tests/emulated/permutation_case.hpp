@@ -28,7 +28,9 @@ struct PermutationCase {
   PermuteShape shape;
   Target target;
   std::vector<PermutationLaunch> launches;
-  std::optional<permutation::Staged> staged;     ///< this shape of tile, whatever would be chosen
+  std::optional<permutation::Staged> staged;  ///< this shape of tile, whatever would be chosen
+  /// What shape.ending's expression gives, by C++ on the host.
+  std::function<double(double value, unsigned position)> ending;
   std::optional<permutation::RowStrategy> rows;  ///< this kernel, whatever would be chosen
 };
 
@@ -52,6 +54,9 @@ PermutationCase generate_tiled_case(std::uint64_t number);
 /// Case `number` of one whose rows are pitched, or in place, or neither, with a kernel for such rows that is often one
 /// that nobody would choose.
 PermutationCase generate_rows_case(std::uint64_t number);
+
+/// Case `number` of one whose elements are changed on their way.
+PermutationCase generate_ending_case(std::uint64_t number);
 
 /// A launch list that takes the kernel's tiles, edges and misalignments in turn, for a kernel of this geometry.
 std::vector<PermutationLaunch> launches_for(const PermutationCase& item, const PermuteGeometry& geometry);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "emulated/permutation_maps.hpp"
+#include "support/number_reference.hpp"
 
 namespace kiln::testing {
 
@@ -158,20 +159,17 @@ permutation::Rows any_rows(Random& random, const permutation::RowMap& map) {
   return rows;
 }
 
-}  // namespace
-
-PermutationCase generate_rows_case(std::uint64_t number) {
-  Random random(number + 3'000'000);
-  PermutationCase item;
-  choose_map(random, item);
-  item.shape.element_bytes = random.one_of(std::array{1U, 2U, 4U, 8U, 16U});
+/// Strides, whether in place, target, and a kernel.
+void choose_rows(Random& random, PermutationCase& item, unsigned element_out) {
+  constexpr std::uint64_t k_most_bytes = 40'000;
   item.shape.inner = random.below(10) < 6 ? 1 : random.one_of(std::array<std::uint64_t, 8>{2, 3, 4, 5, 7, 8, 16, 33});
   item.target = Target::parse(random.one_of(std::array{"sm_75", "sm_80", "sm_90a", "sm_120"}));
   const IndexMap map(std::span<const std::uint32_t>(item.sources), item.source_size);
   const std::uint64_t row_in = item.source_size * item.shape.inner;
   item.shape.row_stride_in = choose_stride(random, row_in, item.shape.element_bytes);
-  item.shape.row_stride_out = choose_stride(random, item.sources.size() * item.shape.inner, item.shape.element_bytes);
-  item.shape.in_place = map.is_permutation() && row_in * item.shape.element_bytes <= 40'000 && random.below(2) == 0;
+  item.shape.row_stride_out = choose_stride(random, item.sources.size() * item.shape.inner, element_out);
+  item.shape.in_place = map.is_permutation() && element_out == item.shape.element_bytes &&
+                        row_in * item.shape.element_bytes <= k_most_bytes && random.below(2) == 0;
   if (item.shape.in_place) {
     item.shape.row_stride_out = item.shape.row_stride_in;
   }
@@ -181,8 +179,91 @@ PermutationCase generate_rows_case(std::uint64_t number) {
     item.rows = permutation::choose_elements(rows);
   } else if (choice < 4) {
     item.shape.typical_rows = random.below(2);  // what is chosen
-  } else if (rows.bytes.in <= 40'000) {
+  } else if (rows.bytes.in <= k_most_bytes) {
     item.rows = any_rows(random, rows);
+  }
+}
+
+/// `wide`: values are doubles.
+void choose_expression(Random& random, PermutationCase& item, bool wide) {
+  PermuteEnding& ending = *item.shape.ending;
+  const auto narrow = [](double value) { return static_cast<float>(value); };
+  switch (random.below(6)) {
+    case 0:
+      item.ending = [](double value, unsigned) { return value; };
+      if (ending.from == ending.to) {
+        ending.expression = "value";
+      }
+      break;
+    case 1:
+      ending.expression = "value * 0.5f";
+      item.ending = [=](double value, unsigned) { return wide ? value * 0.5 : narrow(value) * 0.5F; };
+      break;
+    case 2: {
+      ending.expression = "value + bias[position]";
+      std::vector<float> bias(item.sources.size() * item.shape.inner);
+      for (float& each : bias) {
+        each = static_cast<float>(random.below(4096)) / 64 - 32;
+      }
+      ending.lists["bias"] = bias;
+      item.ending = [=](double value, unsigned position) {
+        return wide ? value + bias[position] : narrow(value) + bias[position];
+      };
+      break;
+    }
+    case 3:
+      ending.expression = "(value > 0.0f ? value : 0.0f) // what is not above 0 is 0\n  * scale[position % 3] + 1.25f";
+      ending.lists["scale"] = {0.5F, 3.0F, -0x1.8p-3F};
+      ending.lists["unused"] = {1.0F};
+      item.ending = [=](double value, unsigned position) {
+        const float scale = std::array{0.5F, 3.0F, -0x1.8p-3F}[position % 3];
+        const double positive = value > 0.0 ? value : 0.0;
+        return wide ? positive * scale + 1.25 : narrow(positive) * scale + 1.25F;
+      };
+      break;
+    case 4:
+      ending.expression = "position < 3 ? -value : value";
+      item.ending = [](double value, unsigned position) { return position < 3 ? -value : value; };
+      break;
+    default:
+      ending.expression = "value > 1.0f";
+      item.ending = [](double value, unsigned) { return value > 1.0 ? 1.0 : 0.0; };
+      break;
+  }
+}
+
+}  // namespace
+
+PermutationCase generate_rows_case(std::uint64_t number) {
+  Random random(number + 3'000'000);
+  PermutationCase item;
+  choose_map(random, item);
+  item.shape.element_bytes = random.one_of(std::array{1U, 2U, 4U, 8U, 16U});
+  choose_rows(random, item, item.shape.element_bytes);
+  return item;
+}
+
+PermutationCase generate_ending_case(std::uint64_t number) {
+  constexpr std::array<const char*, 12> k_types = {"f16", "bf16", "f32", "f64", "e4m3", "e5m2",
+                                                   "i8",  "u8",   "i16", "u16", "i32",  "u32"};
+  constexpr std::uint64_t k_most_positions = 1500;  // of a list
+  Random random(number + 4'000'000);
+  PermutationCase item;
+  do {
+    choose_map(random, item);
+  } while (item.sources.size() > k_most_positions || item.source_size > k_most_positions);
+  PermuteEnding ending;
+  // Every pair of types that endings are for most often, and all others sometimes.
+  ending.from = random.below(2) == 0 ? k_types[random.below(4)] : random.one_of(k_types);
+  ending.to = random.below(2) == 0 ? k_types[random.below(6)] : random.one_of(k_types);
+  const test::NumberReference from(ending.from);
+  const test::NumberReference to(ending.to);
+  item.shape.element_bytes = static_cast<unsigned>(from.bytes());
+  item.shape.ending = std::move(ending);
+  choose_rows(random, item, static_cast<unsigned>(to.bytes()));
+  choose_expression(random, item, from.is_wide());
+  if (item.rows && std::holds_alternative<permutation::Rows>(*item.rows)) {
+    item.kind += ", changed";
   }
   return item;
 }

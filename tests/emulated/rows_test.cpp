@@ -14,7 +14,8 @@ namespace {
 using testing::PermutationCase;
 using testing::PermutationCoverage;
 
-constexpr std::size_t k_kernels = emulation::sanitizers::k_address ? 70 : 210;
+constexpr std::size_t k_kernels = emulation::sanitizers::k_address ? 60 : 180;
+constexpr std::size_t k_endings = emulation::sanitizers::k_address ? 40 : 120;
 
 TEST(EmulatedRows, GeneratedCasesFollowTheDefinition) {
   std::mutex mutex;  // guards the counts
@@ -36,6 +37,24 @@ TEST(EmulatedRows, GeneratedCasesFollowTheDefinition) {
   EXPECT_GE(kernels["rows"], k_kernels / 2);
   EXPECT_GE(kernels["elements"], k_kernels / 8);
   EXPECT_GE(in_place, k_kernels / 8);
+}
+
+TEST(EmulatedRows, EndingsFollowTheDefinition) {
+  std::mutex mutex;  // guards the counts
+  std::map<std::string, std::size_t> kernels;
+  std::size_t launches = 0;
+  const auto failures = testing::run_batch(k_endings, [&](std::size_t number) {
+    PermutationCoverage coverage;
+    auto wrong = testing::check_permutation(testing::generate_ending_case(number), &coverage);
+    const std::scoped_lock lock(mutex);
+    ++kernels[coverage.strategy];
+    launches += coverage.launches;
+    return wrong;
+  });
+  EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
+  EXPECT_GE(launches, 24 * k_endings);
+  EXPECT_GE(kernels["rows"], k_endings / 2);
+  EXPECT_GE(kernels["elements"], k_endings / 8);
 }
 
 /// A permutation of `size` positions that keeps no two neighbours together.

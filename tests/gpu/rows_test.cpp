@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <ostream>
 #include <random>
@@ -13,6 +16,7 @@
 #include "kiln/error.hpp"
 #include "kiln/permuter.hpp"
 #include "permutation/row_bytes.hpp"
+#include "support/number_reference.hpp"
 
 namespace kiln {
 namespace {
@@ -154,6 +158,85 @@ TEST_F(RowsTest, ColumnsOfAMatrixMoveToOthersOfIt) {
   }
   EXPECT_TRUE(on_device.read() == matrix);
   EXPECT_THROW(kernel(on_device.get() + 42, on_device.get() + 3, k_rows), Error);
+}
+
+/// Elements of a type: special ones, and random bits; of 16 bits or fewer all there are.
+std::vector<std::byte> elements_of(const test::NumberReference& type, std::size_t count) {
+  std::vector<std::byte> elements(count * type.bytes());
+  std::mt19937_64 random(8);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = type.bytes() <= 2 ? i : random();
+    std::memcpy(&elements[i * type.bytes()], &bits, type.bytes());
+  }
+  if (type.bytes() > 2) {  // near the numbers that narrow formats have, and in the middle of two
+    for (std::size_t i = 0; i < count / 2; ++i) {
+      const double near = std::ldexp(1.0 + static_cast<double>(random() % 4096) / 4096, static_cast<int>(i % 60) - 40);
+      type.write(i % 2 == 0 ? near : -near, &elements[i * type.bytes()]);
+    }
+  }
+  return elements;
+}
+
+TEST_F(RowsTest, EndingsConvertAsDefined) {
+  constexpr std::size_t k_size = 256;
+  constexpr std::size_t k_rows = 256;
+  const IndexMap map = make_map(k_size, k_size);
+  for (const char* from_name : {"f32", "f64", "f16", "bf16", "e4m3", "e5m2", "i8", "u16", "i32", "u32"}) {
+    for (const char* to_name : {"f16", "bf16", "e4m3", "e5m2", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32"}) {
+      for (const PermuteStrategy strategy : {PermuteStrategy::rows, PermuteStrategy::elements}) {
+        SCOPED_TRACE(std::string(from_name) + " to " + to_name + ", " + std::string(strategy_name(strategy)));
+        const test::NumberReference from(from_name);
+        const test::NumberReference to(to_name);
+        PermuteShape shape{.element_bytes = static_cast<unsigned>(from.bytes()), .strategy = strategy};
+        shape.ending = PermuteEnding{.from = from_name, .to = to_name, .expression = "value"};
+        const PermuteKernel kernel = permuter.get(map, shape);
+        const std::vector<std::byte> x = elements_of(from, k_rows * k_size);
+        const DeviceArray<std::byte> x_there(x);
+        const DeviceArray<std::byte> y_there(k_rows * k_size * to.bytes());
+        kernel(y_there.get(), x_there.get(), k_rows);
+        const std::vector<std::byte> y = y_there.read();
+        int wrong = 0;
+        for (std::size_t i = 0; i < k_rows * k_size; ++i) {
+          const double number = from.read(&x[(i / k_size * k_size + map[i % k_size]) * from.bytes()]);
+          std::vector<std::byte> expected(to.bytes());
+          to.write(number, expected.data());
+          const std::byte* found = &y[i * to.bytes()];
+          const bool both_nan = std::isnan(to.read(expected.data())) && std::isnan(to.read(found));
+          if (!both_nan && !std::equal(expected.begin(), expected.end(), found) && ++wrong < 5) {
+            ADD_FAILURE() << std::hexfloat << number << " became " << to.read(found);
+          }
+        }
+        EXPECT_EQ(wrong, 0);
+      }
+    }
+  }
+}
+
+TEST_F(RowsTest, EndingsComputeWithListsAndPositions) {
+  constexpr std::size_t k_size = 37;
+  constexpr std::size_t k_rows = 1000;
+  const IndexMap map = make_map(k_size, k_size);
+  PermuteShape shape{.row_stride_in = 41, .row_stride_out = 39};
+  shape.ending = PermuteEnding{.to = "bf16", .expression = "value * scale[position] + 1.0f"};
+  std::vector<float>& scale = shape.ending->lists["scale"];
+  for (std::size_t j = 0; j < k_size; ++j) {
+    scale.push_back(static_cast<float>(j) / 4);
+  }
+  std::vector<float> x((k_rows - 1) * 41 + k_size);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<float>(i % 97) - 48;  // products are exact, so that it is no matter whether they are rounded
+  }
+  const DeviceArray<float> x_there(x);
+  const DeviceArray<std::uint16_t> y_there(std::vector<std::uint16_t>((k_rows - 1) * 39 + k_size, 0xA5A5));
+  permuter.get(map, shape)(y_there.get(), x_there.get(), k_rows);
+  std::vector<std::uint16_t> expected((k_rows - 1) * 39 + k_size, 0xA5A5);
+  for (std::size_t row = 0; row < k_rows; ++row) {
+    for (std::size_t j = 0; j < k_size; ++j) {
+      test::NumberReference("bf16").write(double{x[row * 41 + map[j]]} * scale[j] + 1,
+                                          reinterpret_cast<std::byte*>(&expected[row * 39 + j]));
+    }
+  }
+  EXPECT_TRUE(y_there.read() == expected);
 }
 
 TEST_F(RowsTest, InPlaceTakesOneBufferAlone) {

@@ -15,12 +15,15 @@
 #include "jit/nvrtc.hpp"
 #include "jit/options.hpp"
 #include "jit/toolchain.hpp"
+#include "kiln/dtype.hpp"
 #include "kiln/permuter.hpp"
 #include "kiln/source.hpp"
 #include "support/project_dir.hpp"
 
 namespace kiln {
 namespace {
+
+using std::string_literals::operator""s;
 
 const jit::Nvrtc& nvrtc() {
   static const std::shared_ptr<const jit::Nvrtc> opened =
@@ -85,6 +88,17 @@ std::vector<Kind> kinds() {
     list.push_back({"rows_1200" + suffix, 1200, {.element_bytes = bytes, .row_stride_in = 1201}});
     list.push_back({"elements" + suffix, 37, {.element_bytes = bytes, .typical_rows = 1, .row_stride_in = 40}});
   }
+  constexpr const char* k_conversions[][2] = {{"f16", "f32"},  {"bf16", "f16"}, {"f32", "bf16"}, {"f32", "e4m3"},
+                                              {"f64", "f16"},  {"e4m3", "f32"}, {"e5m2", "i16"}, {"i8", "f64"},
+                                              {"u32", "e5m2"}, {"f32", "u8"},   {"f64", "i32"},  {"u16", "i8"}};
+  for (const auto& [from, to] : k_conversions) {
+    PermuteShape shape{.element_bytes = dtype_bytes(from)};
+    shape.ending = PermuteEnding{.from = from, .to = to, .expression = "fmaxf(value, 0.0f) * scale[position % 3]"};
+    shape.ending->lists["scale"] = {1.0F, 2.0F, 0.5F};
+    list.push_back({"ending_"s + from + "_to_" + to, 300, shape});
+  }
+  list.push_back({"ending_elements", 37, {.typical_rows = 1, .ending = PermuteEnding{.to = "f16"}}});
+  list.push_back({"ending_data", 70'000, {.element_bytes = 1, .ending = PermuteEnding{.from = "e4m3", .to = "f16"}}});
   list.push_back({"rows_long", 16'001, {.element_bytes = 4, .row_stride_in = 16'004, .row_stride_out = 16'004}});
   list.push_back({"rows_long_odd", 12'001, {.element_bytes = 1, .row_stride_in = 12'003, .row_stride_out = 12'005}});
   list.push_back({"rows_or_elements_long", 50'001, {.element_bytes = 4, .row_stride_in = 50'004}});
@@ -148,7 +162,9 @@ TEST(PermutationSample, EachTemplateCompilesWithTheSampleOfValues) {
     source.name = tmpl.name();
     source.text = tmpl.text();
     source.headers = tmpl.headers();
-    source.headers.push_back({"kiln/values.h", content_of(templates / "kiln" / "values.h")});
+    for (const char* sample : {"kiln/values.h", "kiln/code/ending.h", "kiln/code/lists.h"}) {
+      source.headers.push_back({sample, content_of(templates / sample)});
+    }
     source.entries = tmpl.entries();
     EXPECT_EQ(compile(source, Target::cubin(80)).log, "") << name;
   }

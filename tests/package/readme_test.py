@@ -87,6 +87,14 @@ class ReadmeTest(unittest.TestCase):
         self.compile("launch.cpp", "#include <kiln/kiln.hpp>\nvoid run(const kiln::Service& service, unsigned blocks,"
                      f" float* y, const float* x, unsigned n) {{\n{fragment}}}\n", "-fsyntax-only")
 
+    def test_the_shapes_of_permutations_compile(self):
+        fragments = [block for block in blocks("cpp") if "permuter.get" in block and "int main" not in block]
+        self.assertEqual(len(fragments), 2)
+        body = "".join(f"{{\n{fragment}}}\n" for fragment in fragments)
+        self.compile("shapes.cpp", "#include <kiln/kiln.hpp>\nvoid run(const kiln::Permuter& permuter,"
+                     " const kiln::IndexMap& map, float* x, void* y, unsigned rows, std::vector<float> scale)"
+                     f" {{\n{body}}}\n", "-fsyntax-only")
+
     def test_the_commands_of_the_program_do_what_they_say(self):
         template = one([block for block in blocks("cpp") if "// kiln: parameter" in block])
         (self.path / "scale.cu").write_text(template)

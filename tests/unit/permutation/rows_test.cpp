@@ -61,6 +61,7 @@ TEST(PlanRows, BakesRowsThatArePitched) {
                         {"resident_threads", 1024U},
                         {"asynchronous", false},
                         {"in_place", false},
+                        {"has_ending", false},
                         {"index_bits", 8U},
                         {"table_bytes", 0U},
                         {"table", std::vector<std::uint64_t>{0x00000201}}};
@@ -83,6 +84,7 @@ TEST(PlanRows, BakesASmallLaunch) {
                         {"stride_out", 36U},
                         {"stride_in", 38U},
                         {"threads", 256U},
+                        {"has_ending", false},
                         {"index_bits", 8U},
                         {"table_bytes", 0U},
                         {"table", std::vector<std::uint64_t>{0x000201}}};

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <limits>
 #include <string>
 
 #include "kiln/error.hpp"
@@ -152,6 +153,30 @@ TEST_F(PlanFileTest, APermutationsRowsMayBePitchedAndInPlace) {
   EXPECT_EQ(pitched.front().values, values_of({.row_stride_in = 4, .row_stride_out = 5}));
   EXPECT_EQ(items_of(R"(, "in_place": true)").front().values, values_of({.in_place = true}));
   EXPECT_EQ(items_of(R"(, "in_place": false, "row_stride_in": 0)").front().values, values_of({}));
+}
+
+TEST_F(PlanFileTest, APermutationMayHaveAnEnding) {
+  test::write_file(dir_ / "plan.json",
+                   R"({"kiln_plan": 1, "kernels": [{"permutation": [2, 0, 1], "dtype": ["f32", "f16"],
+      "to_dtype": "e4m3", "ending": "value * scale[position]", "lists": {"scale": [1, 0.5, "inf"]}}]})");
+  const std::vector<PlanItem> items = Plan::read(dir_ / "plan.json", {Target::cubin(90)}).items;
+  ASSERT_EQ(items.size(), 2U);
+  PermuteEnding ending{.from = "f32", .to = "e4m3", .expression = "value * scale[position]"};
+  ending.lists["scale"] = {1.0F, 0.5F, std::numeric_limits<float>::infinity()};
+  const IndexMap map = IndexMap::parse("2,0,1", "map");
+  EXPECT_EQ(items[0].values, plan_permute(map, {.ending = ending}, Target::cubin(90)).values);
+  ending.from = "f16";
+  EXPECT_EQ(items[1].values, plan_permute(map, {.element_bytes = 2, .ending = ending}, Target::cubin(90)).values);
+}
+
+TEST_F(PlanFileTest, EndingsThatCannotBe) {
+  const auto refusal_with = [&](const std::string& fields) {
+    return refusal_of(R"({"kiln_plan": 1, "kernels": [{"permutation": [1, 0])"s + fields + "}]}");
+  };
+  EXPECT_THAT(refusal_with(R"(, "to_dtype": "f17")"), testing::HasSubstr("kernels[0]: ending.to is 'f17'"));
+  EXPECT_THAT(refusal_with(R"(, "ending": "value;")"), testing::HasSubstr("has a ';'"));
+  EXPECT_THAT(refusal_with(R"(, "lists": {"a": ["x"]})"), testing::HasSubstr("kernels[0].lists.a[0]"));
+  EXPECT_THAT(refusal_with(R"(, "lists": {"a b": [1]})"), testing::HasSubstr("it must be a C++ name"));
 }
 
 TEST_F(PlanFileTest, RowsThatCannotBe) {

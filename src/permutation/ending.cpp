@@ -1,0 +1,186 @@
+#include "permutation/ending.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+#include <vector>
+
+#include "kiln/error.hpp"
+#include "kiln/quote.hpp"
+
+namespace kiln::permutation {
+
+namespace {
+
+/// An element type that has a number for each of its values: `type` is that of templates/kiln/numbers.cuh.
+struct Number {
+  std::string_view name;
+  std::string_view type;
+  unsigned bytes;
+};
+
+constexpr std::array k_numbers{
+    Number{"f16", "kiln::F16", 2}, Number{"bf16", "kiln::Bf16", 2}, Number{"f32", "kiln::F32", 4},
+    Number{"f64", "kiln::F64", 8}, Number{"e4m3", "kiln::E4m3", 1}, Number{"e5m2", "kiln::E5m2", 1},
+    Number{"i8", "kiln::I8", 1},   Number{"u8", "kiln::U8", 1},     Number{"i16", "kiln::I16", 2},
+    Number{"u16", "kiln::U16", 2}, Number{"i32", "kiln::I32", 4},   Number{"u32", "kiln::U32", 4},
+};
+constexpr std::uint64_t k_most_literals = 65'536;  // what compiles in bounded time
+constexpr std::uint64_t k_most_positions = std::numeric_limits<std::uint32_t>::max();
+constexpr std::string_view k_list_prefix = "ending_";
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
+
+const Number& number_of(const char* field, std::string_view name) {
+  std::string known;
+  for (const Number& number : k_numbers) {
+    if (number.name == name) {
+      return number;
+    }
+    known += (known.empty() ? "" : ", ") + std::string(number.name);
+  }
+  refuse("ending." + std::string(field) + " is " + quote(name) + ": an ending computes with one of " + known);
+}
+
+bool is_letter(char c) noexcept { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_in_name(char c) noexcept { return is_letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+void check_lists(const PermuteEnding& ending) {
+  std::uint64_t numbers = 0;
+  for (const auto& [name, list] : ending.lists) {
+    if (name.empty() || !is_letter(name.front()) || !std::all_of(name.begin(), name.end(), is_in_name)) {
+      refuse("ending.lists has the name " + quote(name) + ": it must be a C++ name");
+    }
+    if (name == "value" || name == "position") {
+      refuse("ending.lists has the name " + quote(name) + ", which every expression has for something else");
+    }
+    if (list.empty()) {
+      refuse("ending.lists." + name + " is empty: it must have a number at least");
+    }
+    numbers += list.size();
+  }
+  if (numbers > k_most_literals) {
+    refuse("ending.lists have " + std::to_string(numbers) + " numbers: they become literals, of which there may be " +
+           std::to_string(k_most_literals));
+  }
+}
+
+std::string_view closing_of(char open) noexcept { return open == '(' ? ")" : open == '[' ? "]" : "}"; }
+
+/// `text` with each comment as blanks. Sets `open` if one does not end.
+std::string without_comments(std::string_view text, bool& open) {
+  std::string code(text);
+  for (std::size_t at = 0; at + 1 < code.size(); ++at) {
+    if (code[at] != '/' || (code[at + 1] != '/' && code[at + 1] != '*')) {
+      continue;
+    }
+    const bool line = code[at + 1] == '/';
+    const std::size_t found = code.find(line ? "\n" : "*/", at + 2);
+    open = open || (!line && found == std::string::npos);
+    const std::size_t end = found == std::string::npos ? code.size() : line ? found : found + 2;
+    std::replace_if(
+        code.begin() + static_cast<std::ptrdiff_t>(at), code.begin() + static_cast<std::ptrdiff_t>(end),
+        [](char c) { return c != '\n'; }, ' ');
+  }
+  return code;
+}
+
+std::string problem_of_brackets(std::string_view code) {
+  std::vector<char> open;
+  for (const char c : code) {
+    if (c == '(' || c == '[' || c == '{') {
+      open.push_back(c);
+    } else if (c == ')' || c == ']' || c == '}') {
+      if (open.empty() || closing_of(open.back()).front() != c) {
+        return "has a '" + std::string(1, c) + "' that closes nothing";
+      }
+      open.pop_back();
+    } else if (c == ';' && std::find(open.begin(), open.end(), '{') == open.end()) {
+      return "has a ';': it must be one expression";
+    }
+  }
+  return open.empty() ? "" : "has a '" + std::string(1, open.back()) + "' that is not closed";
+}
+
+}  // namespace
+
+bool changes_nothing(const PermuteEnding& ending) noexcept {
+  return ending.from == ending.to && ending.expression.empty();
+}
+
+std::string problem_of_expression(std::string_view text) {
+  bool open_comment = false;
+  const std::string code = without_comments(text, open_comment);
+  if (open_comment) {
+    return "has a comment that does not end";
+  }
+  if (std::all_of(code.begin(), code.end(), [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; })) {
+    return "is blank";
+  }
+  if (const std::size_t at = code.find_first_of("\"'#\\"); at != std::string::npos) {
+    return "has a " + std::string(1, code[at]) + ": an expression over numbers has no texts, characters or directives";
+  }
+  for (const std::string_view digraph : {"<:", ":>", "<%", "%>", "%:"}) {
+    if (code.find(digraph) != std::string::npos) {
+      return "has a " + std::string(digraph) +
+             ", which is another way to write a bracket or a '#': put a blank between";
+    }
+  }
+  return problem_of_brackets(code);
+}
+
+unsigned ending_bytes(const PermuteEnding& ending, unsigned element_bytes, std::uint64_t row_out) {
+  const Number& from = number_of("from", ending.from);
+  const Number& to = number_of("to", ending.to);
+  if (from.bytes != element_bytes) {
+    refuse("element_bytes is " + std::to_string(element_bytes) + ": elements of ending.from, " + ending.from +
+           ", have " + std::to_string(from.bytes) + " bytes");
+  }
+  if (row_out > k_most_positions) {
+    refuse("a row of y has " + std::to_string(row_out) + " elements: with an ending there may be 4294967295");
+  }
+  if (!ending.expression.empty()) {
+    if (const std::string problem = problem_of_expression(ending.expression); !problem.empty()) {
+      refuse("ending.expression " + quote(ending.expression) + " " + problem);
+    }
+  }
+  check_lists(ending);
+  return to.bytes;
+}
+
+Template template_for(std::string_view builtin, const PermuteEnding* ending) {
+  Template tmpl = Template::builtin(builtin);
+  if (ending == nullptr || ending->lists.empty()) {
+    return tmpl;
+  }
+  std::string text = tmpl.text();
+  for (const auto& [name, list] : ending->lists) {
+    text += "// kiln: parameter " + std::string(k_list_prefix) + name + ": f32[]\n";
+  }
+  return Template::from_text(tmpl.name(), text);
+}
+
+void set_ending(Values& values, const PermuteEnding* ending) {
+  values.set("has_ending", ending != nullptr);
+  if (ending == nullptr) {
+    return;
+  }
+  values.set("from", TypeName{std::string(number_of("from", ending->from).type)})
+      .set("to", TypeName{std::string(number_of("to", ending->to).type)});
+  if (!ending->expression.empty()) {
+    values.set("ending", Code{ending->expression});
+  }
+  std::string names;
+  for (const auto& [name, list] : ending->lists) {
+    const std::string parameter = std::string(k_list_prefix) + name;
+    values.set(parameter, list);
+    names +=
+        "[[maybe_unused]] const float (&" + name + ")[kiln::" + parameter + "_length] = kiln::" + parameter + ";\n";
+  }
+  if (!names.empty()) {
+    values.set("lists", Code{names});
+  }
+}
+
+}  // namespace kiln::permutation
