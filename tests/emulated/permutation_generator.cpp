@@ -18,6 +18,9 @@ PermutationCase generate_permutation_case(std::uint64_t number) {
   item.shape.inner = random.below(10) < 6 ? 1 : random.one_of(std::array<std::uint64_t, 8>{2, 3, 4, 5, 7, 8, 16, 33});
   item.shape.typical_rows =
       random.below(3) == 0 ? 1 : 0;  // few rows: a direct kernel; many: staged where that is possible
+  if (random.below(8) == 0) {
+    item.shape.strategy = PermuteStrategy::direct;
+  }
   item.target = Target::parse(random.one_of(std::array{"sm_75", "sm_80", "sm_90a", "sm_120"}));
   return item;
 }
@@ -272,7 +275,7 @@ std::vector<PermutationLaunch> launches_for(const PermutationCase& item, const P
   constexpr std::uint64_t k_most_bytes = 96 * 1024;  // a launch, so that all of them take seconds
   constexpr std::uint64_t k_many_bytes = 24 * 1024;  // of those that come after the first few
   constexpr std::size_t k_few = 8;
-  constexpr std::size_t k_most_launches = 28;
+  constexpr std::size_t k_most_launches = 32;
   constexpr std::size_t k_most_tries = 200;
   constexpr std::uint64_t k_all_bytes = 1024 * 1024;  // when there is enough of long rows
   const std::uint64_t row_bytes =
