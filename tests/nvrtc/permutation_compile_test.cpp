@@ -83,14 +83,15 @@ std::vector<Kind> kinds() {
   for (unsigned bytes : {1U, 2U, 4U, 8U, 16U}) {
     std::string suffix = "_" + std::to_string(bytes) + "_bytes";
     list.push_back({"rows_37" + suffix, 37, {.element_bytes = bytes, .row_stride_in = 40, .row_stride_out = 41}});
-    list.push_back({"rows_wide_units" + suffix, 37, {.element_bytes = bytes, .inner = 16, .in_place = true}});
-    list.push_back({"rows_dense" + suffix, 37, {.element_bytes = bytes, .in_place = true}});
-    list.push_back({"rows_1200" + suffix, 1200, {.element_bytes = bytes, .row_stride_in = 1201}});
-    list.push_back({"elements" + suffix, 37, {.element_bytes = bytes, .typical_rows = 1, .row_stride_in = 40}});
   }
-  constexpr const char* k_conversions[][2] = {{"f16", "f32"},  {"bf16", "f16"}, {"f32", "bf16"}, {"f32", "e4m3"},
-                                              {"f64", "f16"},  {"e4m3", "f32"}, {"e5m2", "i16"}, {"i8", "f64"},
-                                              {"u32", "e5m2"}, {"f32", "u8"},   {"f64", "i32"},  {"u16", "i8"}};
+  list.push_back({"rows_wide_units_of_bytes", 37, {.element_bytes = 1, .inner = 16, .in_place = true}});
+  list.push_back({"rows_wide_units_of_words", 37, {.element_bytes = 4, .inner = 16, .in_place = true}});
+  list.push_back({"rows_dense", 37, {.element_bytes = 2, .in_place = true}});
+  list.push_back({"rows_1200", 1200, {.element_bytes = 8, .row_stride_in = 1201}});
+  list.push_back({"elements_of_halves", 37, {.element_bytes = 2, .typical_rows = 1, .row_stride_in = 40}});
+  list.push_back({"elements_wide", 37, {.element_bytes = 16, .typical_rows = 1, .row_stride_in = 40}});
+  constexpr const char* k_conversions[][2] = {{"f16", "f32"},  {"bf16", "f16"}, {"f32", "e4m3"}, {"f64", "bf16"},
+                                              {"e4m3", "i16"}, {"u32", "e5m2"}, {"f32", "u8"},   {"u16", "f64"}};
   for (const auto& [from, to] : k_conversions) {
     PermuteShape shape{.element_bytes = dtype_bytes(from)};
     shape.ending = PermuteEnding{.from = from, .to = to, .expression = "fmaxf(value, 0.0f) * scale[position % 3]"};
