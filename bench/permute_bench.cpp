@@ -97,10 +97,11 @@ class Bench {
     const std::uint64_t bytes = rows * row_bytes;
     unsigned char* y = y_.get() + shape.y_offset * shape.element_bytes;
     const unsigned char* x = x_.get() + shape.x_offset * shape.element_bytes;
-    PermuteKernel permute = permuter_.get(map, {.element_bytes = shape.element_bytes,
-                                                .inner = shape.inner,
-                                                .typical_rows = shape.rows,
-                                                .strategy = shape.strategy});
+    const PermuteShape wanted{.element_bytes = shape.element_bytes,
+                              .inner = shape.inner,
+                              .typical_rows = shape.rows,
+                              .strategy = shape.strategy};
+    PermuteKernel permute = permuter_.get(map, wanted);
     const std::uint64_t scratch_bytes = permute.scratch_bytes(rows);
     const test::DeviceArray<unsigned char> scratch(scratch_bytes);
     std::vector<bench::Case> cases{{"memcpy", copy_async(bytes), {}},
@@ -119,10 +120,13 @@ class Bench {
       }
     }
     std::vector<bench::Result> results = bench::measure_gpu(cases, stream_.get());
+    const PermuteRequest plan = plan_permute(map, wanted, service_.resolve(Target::native()));
     for (bench::Result& result : results) {
+      const double expected = expected_of(result.name, plan.candidates);
       result.name = name_of(shape) + ", " + result.name;
       report_.add(result, {{"GB/s", 2.0 * static_cast<double>(bytes) / result.median_ns},
-                           {"of memcpy", results.front().median_ns / result.median_ns}});
+                           {"of memcpy", results.front().median_ns / result.median_ns},
+                           {"expected", expected}});
     }
   }
 
@@ -146,6 +150,14 @@ class Bench {
       report_.add(result, {{"GB/s", static_cast<double>(moved) / result.median_ns},
                            {"of memcpy", results.front().median_ns / result.median_ns}});
     }
+  }
+
+  /// What the cost model says of the strategy that the case is named after; 0 of other cases.
+  static double expected_of(const std::string& name, const std::vector<PermuteCandidate>& candidates) {
+    const auto found = std::ranges::find_if(candidates, [&](const PermuteCandidate& candidate) {
+      return name == "kiln " + std::string(strategy_name(candidate.strategy));
+    });
+    return found == candidates.end() ? 0 : found->speed;
   }
 
   /// One node of a graph that does nothing else.

@@ -324,6 +324,13 @@ typedef struct kiln_permutation_request {
 KILN_EXPORT kiln_status kiln_service_get_permutation(const kiln_service* service,
                                                      const kiln_permutation_request* request, const char* target,
                                                      kiln_permutation** out, kiln_error** error);
+/* The same with the strategy that was measured fastest on the current context's device, by this process or an earlier
+   one with the same user cache. The first time it measures: some ten milliseconds and a compile or two more, with up to
+   1 GiB of device memory meanwhile, more only if a single row takes more. While a stream is being captured that is
+   KILN_CAPTURE_ACTIVE. */
+KILN_EXPORT kiln_status kiln_service_tune_permutation(const kiln_service* service,
+                                                      const kiln_permutation_request* request, const char* target,
+                                                      kiln_permutation** out, kiln_error** error);
 /* The artifact alone, for a target other than native: needs no driver and no GPU. */
 KILN_EXPORT kiln_status kiln_service_compile_permutation(const kiln_service* service,
                                                          const kiln_permutation_request* request, const char* target,

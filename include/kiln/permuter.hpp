@@ -196,6 +196,19 @@ class KILN_EXPORT Permuter {
   explicit Permuter(Service service);
   /// The kernel for the calling thread's current context. Throws what plan_permute and Service::get throw.
   PermuteKernel get(const IndexMap& map, const PermuteShape& shape = {}, const Target& target = Target::native()) const;
+  /// The same with the strategy that was measured fastest on the current context's device. The first call measures: it
+  /// compiles the two or three strategies that are expected to be fastest and times each on device memory of its own,
+  /// 1 GiB at most unless one row takes more, given back before it returns; some ten milliseconds and the compiles. It
+  /// waits for its own work only, but shares the device with whatever runs there: call it while the device is idle. Of
+  /// launches that take no longer than launching does, no strategy is faster than another: the expected one is taken.
+  /// The service's user cache remembers the winner for the map, element size, inner, typical_rows (rounded up to a
+  /// power of two), device, driver (major version) and version of Kiln: later processes measure nothing. `get` does not
+  /// look there. A strategy given in `shape` is taken as it is, and rows that are pitched or in place are moved as
+  /// `get` does: there is nothing to choose from. Throws what `get` throws; Error{capture_active} while a stream of the
+  /// current context is being captured and the winner is not known: the capture stays intact; DriverError when there is
+  /// no memory for one row.
+  PermuteKernel tune(const IndexMap& map, const PermuteShape& shape = {},
+                     const Target& target = Target::native()) const;
 
  private:
   struct State;

@@ -42,6 +42,9 @@ struct ModuleData {
 };
 
 class Service;
+namespace service {
+class Tunings;
+}
 
 /// A request whose key is known already. Cheap to copy, safe to use from any thread; keeps its service alive.
 class KILN_EXPORT Prepared {
@@ -117,6 +120,7 @@ class KILN_EXPORT Service {
 
  private:
   friend class Prepared;
+  friend class service::Tunings;
   struct State;
   struct Shared;
   State& state() const;

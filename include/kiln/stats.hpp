@@ -12,13 +12,14 @@ struct LayerStats {
   std::string name;  ///< "user" or the pack's file name
   std::filesystem::path path;
   std::uint64_t entries = 0;
-  std::uint64_t bytes = 0;  ///< of the database file
-  std::uint64_t hits = 0;   ///< by this service
-  double hit_us = 0.0;      ///< what one of them took on average, from look-up to verified artifact
-  double open_us = 0.0;     ///< what opening it took the last time; 0 when it was not opened
-  bool degraded = false;    ///< left out after an error
-  std::string trouble;      ///< the error, when degraded
-  std::string journal;      ///< SQLite journal mode; empty when not open
+  std::uint64_t bytes = 0;    ///< of the database file
+  std::uint64_t hits = 0;     ///< by this service
+  std::uint64_t tunings = 0;  ///< permutations whose fastest strategy was measured and is remembered
+  double hit_us = 0.0;        ///< what one of them took on average, from look-up to verified artifact
+  double open_us = 0.0;       ///< what opening it took the last time; 0 when it was not opened
+  bool degraded = false;      ///< left out after an error
+  std::string trouble;        ///< the error, when degraded
+  std::string journal;        ///< SQLite journal mode; empty when not open
 };
 
 /// Counters of a user cache since it was made, of all services of all processes that use it to read and write. What a

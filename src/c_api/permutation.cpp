@@ -65,6 +65,14 @@ kiln_status kiln_service_get_permutation(const kiln_service* service, const kiln
   });
 }
 
+kiln_status kiln_service_tune_permutation(const kiln_service* service, const kiln_permutation_request* request,
+                                          const char* target, kiln_permutation** out, kiln_error** error) {
+  return created(out, error, [&] {
+    const auto known = kiln::c_api::read_struct(request, "request");
+    return required(service, "service").permuter.tune(map_of(known), shape_of(known), target_of(target));
+  });
+}
+
 kiln_status kiln_service_compile_permutation(const kiln_service* service, const kiln_permutation_request* request,
                                              const char* target, kiln_artifact** out, kiln_error** error) {
   return created(out, error, [&] {

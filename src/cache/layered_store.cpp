@@ -259,6 +259,14 @@ bool LayeredStore::remember_compiler(const LibraryStamp& stamp, const Compiler& 
   return state_->user != nullptr && column && state_->user->set_compiler(stamp, *column);
 }
 
+std::optional<std::string> LayeredStore::remembered_tuning(const Tuning& tuning) {
+  return state_->user == nullptr ? std::nullopt : state_->user->tuning_of(tuning);
+}
+
+bool LayeredStore::remember_tuning(const Tuning& tuning, std::string_view strategy) {
+  return state_->user != nullptr && state_->user->set_tuning(tuning, strategy);
+}
+
 std::optional<double> LayeredStore::recent_compile_ms(std::string_view template_name) {
   return state_->user == nullptr ? std::nullopt : state_->user->recent_compile_ms(template_name);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cache/pack_policy.hpp"
+#include "cache/tunings.hpp"
 #include "kiln/artifact.hpp"
 #include "kiln/entry.hpp"
 #include "kiln/service_options.hpp"
@@ -71,6 +72,10 @@ class LayeredStore {
   std::optional<Compiler> remembered_compiler(const LibraryStamp& stamp);
   /// False when it could not be kept; no cache is made for that alone.
   bool remember_compiler(const LibraryStamp& stamp, const Compiler& compiler);
+  /// Which strategy was measured fastest.
+  std::optional<std::string> remembered_tuning(const Tuning& tuning);
+  /// False when it could not be kept; no cache is made for that alone.
+  bool remember_tuning(const Tuning& tuning, std::string_view strategy);
   /// The longest of the template's last known compile times, to bound how long a lease is waited for. One alone says
   /// little: on a busy machine the same compile takes now 20 ms and now 3 s.
   std::optional<double> recent_compile_ms(std::string_view template_name);

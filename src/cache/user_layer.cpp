@@ -223,6 +223,28 @@ std::optional<double> UserLayer::recent_compile_ms(std::string_view template_nam
   return compile_ms;
 }
 
+std::optional<std::string> UserLayer::tuning_of(const Tuning& tuning) {
+  Session session(mutex_, health_, log_);
+  std::optional<std::string> strategy;
+  const auto find = [&](Store& store) { strategy = Tunings(store.database()).find(tuning); };
+  attempt(Need::glance, find);
+  if (!strategy && connection_ != nullptr && connection_->is_snapshot() && !read_only_) {
+    attempt(Need::read, find);
+  }
+  return strategy;
+}
+
+bool UserLayer::set_tuning(const Tuning& tuning, std::string_view strategy) {
+  Session session(mutex_, health_, log_);
+  bool kept = false;
+  // As for a compiler, no cache is made for that alone.
+  return !read_only_ && attempt(Need::change, [&](Store& store) {
+    Transaction transaction(store.database());
+    kept = Tunings(store.database()).put(tuning, strategy, now_in_seconds());
+    transaction.commit();
+  }) && kept;
+}
+
 void UserLayer::require_usable() {
   if (health_.degraded()) {
     health_.leave_to_caller();
@@ -239,6 +261,7 @@ std::uint64_t UserLayer::clear() {
   write_backoff_.reset();
   attempt(Need::change, [&](Store& store) {
     cleared = store.clear();
+    Tunings(store.database()).clear();
     store.return_space();
   });
   require_usable();
@@ -298,6 +321,7 @@ LayerStats UserLayer::stats() {
   attempt(Need::read, [&](Store& store) {
     stats.entries = store.count();
     stats.bytes = store.file_bytes();
+    stats.tunings = Tunings(store.database()).count();
     stats.journal = connection_->is_snapshot() ? "immutable" : store.database().text(k_journal_mode);
   });
   stats.hits = counters_.hits;

@@ -8,6 +8,7 @@
 #include "cache/connection.hpp"
 #include "cache/fork_guard.hpp"
 #include "cache/layer.hpp"
+#include "cache/tunings.hpp"
 #include "kiln/service_options.hpp"
 
 namespace kiln::cache {
@@ -50,6 +51,9 @@ class UserLayer final : public Layer {
   /// False when it could not be written, or there is no cache so far.
   bool set_compiler(const LibraryStamp& stamp, std::int64_t compiler);
   std::optional<double> recent_compile_ms(std::string_view template_name);
+  std::optional<std::string> tuning_of(const Tuning& tuning);
+  /// False when it could not be written, or there is no cache so far.
+  bool set_tuning(const Tuning& tuning, std::string_view strategy);
   /// Throws StoreError.
   std::uint64_t clear();
 

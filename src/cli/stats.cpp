@@ -22,8 +22,9 @@ const LayerStats* user_layer(const Stats& stats) {
 
 Json to_json(const LayerStats& layer) {
   return {{"name", layer.name},       {"path", layer.path.string()}, {"entries", layer.entries},
-          {"bytes", layer.bytes},     {"degraded", layer.degraded},  {"trouble", layer.trouble},
-          {"journal", layer.journal}, {"open_us", layer.open_us},    {"hit_us", layer.hit_us}};
+          {"bytes", layer.bytes},     {"tunings", layer.tunings},    {"degraded", layer.degraded},
+          {"trouble", layer.trouble}, {"journal", layer.journal},    {"open_us", layer.open_us},
+          {"hit_us", layer.hit_us}};
 }
 
 Json to_json(const Stats& stats) {
@@ -35,6 +36,7 @@ Json to_json(const Stats& stats) {
   return {{"entries", user != nullptr ? user->entries : 0},
           {"bytes", user != nullptr ? user->bytes : 0},
           {"max_bytes", stats.max_bytes},
+          {"tunings", user != nullptr ? user->tunings : 0},
           {"hits", stats.totals.hits},
           {"misses", stats.totals.misses},
           {"compiles", stats.totals.compiles},
@@ -55,6 +57,9 @@ void print(const Stats& stats, Output& out) {
     std::string line = layer.name + ": " + human_count(layer.entries, "kernel") + ", " + human_bytes(layer.bytes);
     if (layer.name == "user") {
       line += " of " + (stats.max_bytes == 0 ? "any size" : human_bytes(stats.max_bytes));
+    }
+    if (layer.tunings > 0) {
+      line += ", " + human_count(layer.tunings, "measured choice");
     }
     if (layer.open_us > 0.0) {
       line += ", opened in " + human_ms(layer.open_us / 1000.0);

@@ -25,6 +25,13 @@ int attribute_of(const Driver& driver, CudaDevice device, int attribute) {
   return value;
 }
 
+std::string name_of(const Driver& driver, CudaDevice device) {
+  char name[256] = {};
+  check(driver.api(), driver.api().device_get_name(name, sizeof(name), device), "cuDeviceGetName",
+        "device " + std::to_string(device));
+  return name;
+}
+
 }  // namespace
 
 std::vector<DeviceInfo> list_devices(const Driver& driver) {
@@ -32,21 +39,27 @@ std::vector<DeviceInfo> list_devices(const Driver& driver) {
   void* library = dlopen(driver.path().c_str(), RTLD_NOW | RTLD_LOCAL);
   auto device_count = find<CudaResult (*)(int*)>(library, driver.path(), "cuDeviceGetCount");
   auto device_get = find<CudaResult (*)(CudaDevice*, int)>(library, driver.path(), "cuDeviceGet");
-  auto device_name = find<CudaResult (*)(char*, int, CudaDevice)>(library, driver.path(), "cuDeviceGetName");
   int count = 0;
   check(driver.api(), device_count(&count), "cuDeviceGetCount", "the driver");
   std::vector<DeviceInfo> devices;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     std::string object = "device " + std::to_string(ordinal);
     CudaDevice device = 0;
-    char name[256] = {};
     check(driver.api(), device_get(&device, ordinal), "cuDeviceGet", object);
-    check(driver.api(), device_name(name, sizeof(name), device), "cuDeviceGetName", object);
     int major = attribute_of(driver, device, k_device_capability_major);
     int minor = attribute_of(driver, device, k_device_capability_minor);
-    devices.push_back({name, Target::cubin(10 * major + minor)});
+    devices.push_back({name_of(driver, device), Target::cubin(10 * major + minor)});
   }
   return devices;
+}
+
+std::string current_device_text(const Driver& driver) {
+  const Target target = driver.current_target();
+  CudaDevice device = 0;
+  check(driver.api(), driver.api().ctx_get_device(&device), "cuCtxGetDevice", "the current context");
+  return name_of(driver, device) + ", " + target.text() + ", " +
+         std::to_string(attribute_of(driver, device, k_device_multiprocessors)) + " multiprocessors, driver " +
+         std::to_string(driver.version() / 1000);
 }
 
 }  // namespace kiln::jit

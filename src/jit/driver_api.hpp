@@ -12,6 +12,7 @@ struct CUlib_st;
 struct CUkern_st;
 struct CUfunc_st;
 struct CUstream_st;
+struct CUevent_st;
 
 namespace kiln::jit {
 
@@ -22,6 +23,7 @@ using DevicePointer = unsigned long long;
 // CUresult values that Kiln acts on.
 inline constexpr CudaResult k_cuda_success = 0;
 inline constexpr CudaResult k_cuda_invalid_value = 1;
+inline constexpr CudaResult k_cuda_out_of_memory = 2;
 inline constexpr CudaResult k_cuda_not_initialized = 3;
 inline constexpr CudaResult k_cuda_stub_library = 34;
 inline constexpr CudaResult k_cuda_device_unavailable = 46;
@@ -89,6 +91,7 @@ struct DriverApi {
   CudaResult (*ctx_pop_current)(CUctx_st**) = nullptr;
   CudaResult (*ctx_get_device)(CudaDevice*) = nullptr;
   CudaResult (*device_get_attribute)(int*, int attribute, CudaDevice) = nullptr;
+  CudaResult (*device_get_name)(char*, int bytes, CudaDevice) = nullptr;
 
   CudaResult (*module_load_data_ex)(CUmod_st**, const void* image, unsigned options, int*, void**) = nullptr;
   CudaResult (*module_get_function)(CUfunc_st**, CUmod_st*, const char*) = nullptr;
@@ -112,6 +115,12 @@ struct DriverApi {
                               unsigned shared_bytes, CUstream_st*, void** arguments, void** extra) = nullptr;
   CudaResult (*launch_kernel_ex)(const LaunchDescription*, CUfunc_st*, void** arguments, void** extra) = nullptr;
 
+  // To measure with, which a driver can do without: all or none.
+  CudaResult (*event_create)(CUevent_st**, unsigned flags) = nullptr;
+  CudaResult (*event_record)(CUevent_st*, CUstream_st*) = nullptr;
+  CudaResult (*event_elapsed_time)(float* milliseconds, CUevent_st* begin, CUevent_st* end) = nullptr;
+  CudaResult (*event_destroy)(CUevent_st*) = nullptr;
+
   // Newer: CUDA 12.0, all or none of the libraries' five.
   CudaResult (*ctx_get_id)(CUctx_st*, unsigned long long*) = nullptr;
   CudaResult (*library_load_data)(CUlib_st**, const void* image, int*, void**, unsigned options, int*, void**,
@@ -124,6 +133,10 @@ struct DriverApi {
   CudaResult (*func_get_param_info)(CUfunc_st*, std::size_t index, std::size_t* offset, std::size_t* bytes) = nullptr;
   CudaResult (*func_load)(CUfunc_st*) = nullptr;
 
+  bool has_events() const noexcept {
+    return event_create != nullptr && event_record != nullptr && event_elapsed_time != nullptr &&
+           event_destroy != nullptr;
+  }
   bool has_libraries() const noexcept {
     return library_load_data != nullptr && library_get_kernel != nullptr && library_get_global != nullptr &&
            library_unload != nullptr && kernel_get_function != nullptr;

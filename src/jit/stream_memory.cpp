@@ -7,12 +7,13 @@
 
 namespace kiln::jit {
 
-StreamMemory::StreamMemory(std::shared_ptr<const Driver> driver, std::size_t bytes, Stream stream)
+StreamMemory::StreamMemory(std::shared_ptr<const Driver> driver, std::size_t bytes, Stream stream,
+                           const std::string& what)
     : driver_(std::move(driver)), stream_(stream) {
   Driver::require_usable();
   const DriverApi& api = driver_->api();
   check(api, api.mem_alloc_async(&address_, bytes, stream_), "cuMemAllocAsync",
-        std::to_string(bytes) + " bytes of scratch memory; memory of the caller's can be given instead");
+        std::to_string(bytes) + " bytes of " + what);
 }
 
 StreamMemory::~StreamMemory() {

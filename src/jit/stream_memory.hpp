@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "jit/driver.hpp"
 #include "kiln/kernel.hpp"
@@ -13,8 +14,9 @@ namespace kiln::jit {
 /// both become nodes of the graph.
 class StreamMemory {
  public:
-  /// Throws DriverError, with advice where the device cannot do this.
-  StreamMemory(std::shared_ptr<const Driver> driver, std::size_t bytes, Stream stream);
+  /// `what` it is, for errors. Throws DriverError.
+  StreamMemory(std::shared_ptr<const Driver> driver, std::size_t bytes, Stream stream,
+               const std::string& what = "scratch memory; memory of the caller's can be given instead");
   ~StreamMemory();
   StreamMemory(const StreamMemory&) = delete;
   StreamMemory& operator=(const StreamMemory&) = delete;

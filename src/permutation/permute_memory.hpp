@@ -18,6 +18,7 @@ struct PermuteId {
   IndexMap map;
   PermuteShape shape;
   Target target;
+  bool tuned = false;  ///< for Permuter::tune
   friend bool operator==(const PermuteId&, const PermuteId&) = default;
 };
 

@@ -14,6 +14,7 @@
 #include "permutation/permute_memory.hpp"
 #include "permutation/row_bytes.hpp"
 #include "permutation/scratch_plan.hpp"
+#include "permutation/tune.hpp"
 #include "support/fork.hpp"
 
 namespace kiln {
@@ -149,7 +150,7 @@ struct Permuter::State {
 Permuter::Permuter(Service service) : state_(std::make_shared<State>(std::move(service))) {}
 
 PermuteKernel Permuter::get(const IndexMap& map, const PermuteShape& shape, const Target& target) const {
-  const permutation::PermuteId id{state_->service.context_id(), map, shape, target};
+  const permutation::PermuteId id{state_->service.context_id(), map, shape, target, false};
   State::Memory& memory = state_->memory();
   if (auto known = memory.find(id)) {
     return PermuteKernel(std::move(*known));
@@ -174,9 +175,26 @@ PermuteKernel Permuter::get(const IndexMap& map, const PermuteShape& shape, cons
   // Loading may have been what opened the driver: the id that the next request will have is asked for again. With a
   // driver that gives none nothing is remembered.
   if (const std::uint64_t context = state_->service.context_id(); context != 0) {
-    memory.insert({context, map, shape, target}, made);
+    memory.insert({context, map, shape, target, false}, made);
   }
   return PermuteKernel(std::move(made));
+}
+
+PermuteKernel Permuter::tune(const IndexMap& map, const PermuteShape& shape, const Target& target) const {
+  if (shape.strategy != PermuteStrategy::automatic) {
+    return get(map, shape, target);
+  }
+  const permutation::PermuteId id{state_->service.context_id(), map, shape, target, true};
+  if (auto known = state_->memory().find(id)) {
+    return PermuteKernel(std::move(*known));
+  }
+  PermuteShape tuned = shape;
+  tuned.strategy = permutation::tuned_strategy(*this, state_->service, map, shape, state_->service.resolve(target));
+  PermuteKernel kernel = get(map, tuned, target);
+  if (const std::uint64_t context = state_->service.context_id(); context != 0) {
+    state_->memory().insert({context, map, shape, target, true}, kernel.state_);
+  }
+  return kernel;
 }
 
 }  // namespace kiln

@@ -133,6 +133,11 @@ static int launch_permutation(void) {
   CHECK(copy_out(host, y, sizeof host) == 0);
   CHECK(memcmp(host, expected, sizeof host) == 0);
   kiln_permutation_free(permutation);
+  CHECK_OK(kiln_service_tune_permutation(service, &request, NULL, &permutation, &error));
+  CHECK_OK(kiln_permutation_launch(permutation, (void*)(uintptr_t)x, (const void*)(uintptr_t)y, 2, NULL, &error));
+  CHECK(copy_out(host, x, sizeof host) == 0);
+  CHECK(host[0] == expected[3] && host[1] == expected[1] && host[2] == expected[0] && host[3] == expected[2]);
+  kiln_permutation_free(permutation);
 
   /* Where it is, the first three of every four. */
   const int64_t three[] = {2, 0, 1};

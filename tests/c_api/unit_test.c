@@ -55,6 +55,8 @@ static int null_arguments(void) {
   CHECK_FAILS(kiln_permutation_launch_with_scratch(NULL, NULL, NULL, 0, NULL, 0, NULL, &error), KILN_INVALID_ARGUMENT,
               "permutation");
   CHECK(kiln_permutation_scratch_bytes(NULL, 10) == 0);
+  kiln_permutation* permutation = NULL;
+  CHECK_FAILS(kiln_service_tune_permutation(NULL, NULL, NULL, &permutation, &error), KILN_INVALID_ARGUMENT, "request");
   CHECK_FAILS(kiln_artifact_describe(NULL, NULL, &error), KILN_INVALID_ARGUMENT, "artifact");
   CHECK(kiln_values_set_int(NULL, "n", 1, NULL) == KILN_INVALID_ARGUMENT); /* nobody asks for the error */
   kiln_template_free(tmpl);

@@ -150,6 +150,7 @@ TEST_F(FilledCache, StatsCountWhatEveryProcessDid) {
   EXPECT_EQ(before.at("misses"), 2);
   EXPECT_EQ(before.at("compiles"), 2);
   EXPECT_EQ(before.at("puts"), 2);
+  EXPECT_EQ(before.at("tunings"), 0);
   auto compile = [this](const char* element) {
     return program_.run(
         {"compile", template_, "-D", "table=2,1,0", "-D", std::string("element=") + element, "--target", "sm_80"});

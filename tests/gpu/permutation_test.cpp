@@ -14,6 +14,7 @@
 #include "gpu/kernel_fixture.hpp"
 #include "kiln/error.hpp"
 #include "kiln/permuter.hpp"
+#include "support/temp_dir.hpp"
 
 namespace kiln {
 namespace {
@@ -126,7 +127,7 @@ struct Case {
   std::uint64_t source_size;
   std::uint64_t inner;
   std::uint64_t typical_rows;
-  std::string strategy;  ///< for elements of every size; empty where the size decides
+  std::string strategy;  ///< that is asked for; empty: the one that is chosen
 };
 
 void PrintTo(const Case& shape, std::ostream* out) { *out << shape.name; }
@@ -157,7 +158,10 @@ TEST_P(PermutationShapes, AreMovedAsDefined) {
   for (unsigned bytes : {1U, 2U, 4U, 8U, 16U}) {
     SCOPED_TRACE("element_bytes " + std::to_string(bytes));
     PermuteKernel kernel =
-        permuter.get(map, {.element_bytes = bytes, .inner = shape.inner, .typical_rows = shape.typical_rows});
+        permuter.get(map, {.element_bytes = bytes,
+                           .inner = shape.inner,
+                           .typical_rows = shape.typical_rows,
+                           .strategy = parse_strategy(shape.strategy.empty() ? "automatic" : shape.strategy)});
     if (!shape.strategy.empty()) {
       EXPECT_EQ(kernel.strategy(), shape.strategy);
     }
@@ -354,6 +358,42 @@ TEST_F(PermutationTest, RunsInTheCallersStream) {
   kernel(buffers.y_at, buffers.x_at, 1000, stream.get());
   stream.synchronize();
   EXPECT_TRUE(buffers.to.read() == Buffers::guarded(defined(map, 4, 1000, x), 0));
+}
+
+/// What is fastest is for the device to say; whatever it is moves the map, and is found again.
+TEST_F(PermutationTest, IsTunedForTheDevice) {
+  const struct {
+    std::uint64_t size;
+    unsigned bytes;
+    std::uint64_t typical_rows;
+  } shapes[] = {{36, 4, 0}, {36, 4, 10}, {4096, 1, 0}, {20'000, 16, 0}, {90'001, 4, 0}};
+  const test::TempDir folder;
+  ServiceOptions cached = options();
+  cached.cache_dir = folder / "cache";
+  cached.cache_mode = CacheMode::read_write;
+  const Permuter tuner{Service(cached)};
+  for (const auto& [size, bytes, typical_rows] : shapes) {
+    SCOPED_TRACE(size);
+    const IndexMap map = make_map(MapKind::permutation, size, size);
+    const PermuteShape shape{.element_bytes = bytes, .typical_rows = typical_rows};
+    const PermuteKernel kernel = tuner.tune(map, shape);
+    check(kernel, map, bytes, 37, 0, 0);
+    EXPECT_EQ(tuner.tune(map, shape).strategy(), kernel.strategy());
+    EXPECT_EQ(Permuter(Service(cached)).tune(map, shape).strategy(), kernel.strategy()) << "as the cache remembers";
+    RecordProperty(std::to_string(size) + "_" + std::to_string(bytes), kernel.strategy());
+  }
+}
+
+TEST_F(PermutationTest, IsNotTunedInACapture) {
+  const IndexMap map = make_map(MapKind::permutation, 36, 36);
+  const test::Cuda& cuda = test::Gpu::get().cuda();
+  test::GpuStream stream(/*non_blocking=*/false);
+  test::require(cuda.begin_capture(stream.get(), 0), "cuStreamBeginCapture");
+  EXPECT_THROW(permuter.tune(map), Error);
+  CUgraph_st* graph = nullptr;
+  test::require(cuda.end_capture(stream.get(), &graph), "cuStreamEndCapture");
+  cuda.graph_destroy(graph);
+  check(permuter.tune(map), map, 4, 1000, 0, 0);
 }
 
 }  // namespace

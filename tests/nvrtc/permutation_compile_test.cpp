@@ -77,7 +77,7 @@ std::vector<Kind> kinds() {
   list.push_back({"staged_long_row", 50'001, {.element_bytes = 4}});
   list.push_back({"staged_long_wide_row", 11'001, {.element_bytes = 8}});
   list.push_back({"staged_no_vectors", 12'001, {.element_bytes = 1}});
-  list.push_back({"direct_wide_blocks", 300, {.element_bytes = 2, .inner = 100}});
+  list.push_back({"direct_wide_blocks", 300, {.element_bytes = 2, .inner = 100, .strategy = PermuteStrategy::direct}});
   list.push_back({"direct_long_rows", 3, {.element_bytes = 4, .inner = std::uint64_t{1} << 33}});
   list.push_back({"direct_data", 70'000, {.element_bytes = 2, .typical_rows = 1}});
   for (unsigned bytes : {1U, 2U, 4U, 8U, 16U}) {

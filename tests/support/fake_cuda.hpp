@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@ struct FakeCuda {
   struct Device {
     int major;
     int minor;
+    std::string name = "Fake GPU";
   };
   struct Launch {
     std::string kernel;
@@ -44,15 +46,20 @@ struct FakeCuda {
   std::map<std::string, int> failures_left;                 ///< how often it fails; for ever when it is not here
   std::set<std::string> missing;                            ///< functions that it does not have
   std::string jit_log;                                      ///< what loading PTX says when it fails
+  std::function<double(const Launch&)> launch_us;           ///< how long a launch takes; without it 1
+  std::size_t memory_bytes = std::size_t{1} << 40;          ///< that can be allocated
   bool hidden_capture = false;                              ///< a non-blocking stream is being captured, in global mode
 
   // What was done.
   std::map<std::string, int> calls;
   std::vector<Launch> launches;
-  std::vector<std::string> loaded;  ///< every image, in order: its text if it is no ELF file, else ""
-  std::size_t stream_bytes = 0;     ///< allocated in a stream's order and not freed
-  int images = 0;                   ///< loaded and not unloaded
-  bool capture_broken = false;      ///< a call was made that a capture under way does not survive
+  std::vector<std::string> loaded;    ///< every image, in order: its text if it is no ELF file, else ""
+  std::size_t stream_bytes = 0;       ///< allocated in a stream's order and not freed
+  std::size_t most_stream_bytes = 0;  ///< at a time
+  int images = 0;                     ///< loaded and not unloaded
+  int events = 0;                     ///< made and not destroyed
+  int streams = 0;                    ///< made and not destroyed
+  bool capture_broken = false;        ///< a call was made that a capture under way does not survive
 
   // What else can be done to it. Set by the fake.
   CUctx_st* (*create_context)(int device) = nullptr;  ///< current in no thread

@@ -111,6 +111,7 @@ int launch(FakeCuda::Launch launch, const CUfunc_st* function, void** arguments)
     const auto* bytes = static_cast<const std::byte*>(arguments[i]);
     launch.arguments.emplace_back(bytes, bytes + sizes[i]);
   }
+  g_driver.clock_us += g_driver.fake.launch_us ? g_driver.fake.launch_us(launch) : 1;
   g_driver.fake.launches.push_back(std::move(launch));
   return k_cuda_success;
 }
@@ -201,6 +202,13 @@ int device_get_attribute(int* value, int attribute, int device) {
   return k_cuda_success;
 }
 
+int device_get_name(char* name, int bytes, int device) {
+  ENTER("cuDeviceGetName");
+  std::snprintf(name, static_cast<std::size_t>(bytes), "%s",
+                g_driver.fake.devices.at(static_cast<std::size_t>(device)).name.c_str());
+  return k_cuda_success;
+}
+
 int module_load_data_ex(CUmod_st** module, const void* image, unsigned count, int* options, void** values) {
   int result = unsafe("cuModuleLoadDataEx");
   record_image(image);
@@ -243,11 +251,13 @@ int stream_create(CUstream_st** stream, unsigned) {
   ENTER_UNSAFE("cuStreamCreate");
   static int handles = 0;
   *stream = reinterpret_cast<CUstream_st*>(&handles);
+  ++g_driver.fake.streams;
   return k_cuda_success;
 }
 
 int stream_destroy(CUstream_st*) {
   ENTER("cuStreamDestroy");
+  --g_driver.fake.streams;
   g_driver.copies.clear();
   return k_cuda_success;
 }
@@ -258,6 +268,35 @@ int stream_synchronize(CUstream_st*) {
     std::memcpy(copy.to, copy.bytes.data(), copy.bytes.size());
   }
   g_driver.copies.clear();
+  return k_cuda_success;
+}
+
+int event_create(CUevent_st** event, unsigned) {
+  ENTER("cuEventCreate");
+  *event = new CUevent_st;
+  ++g_driver.fake.events;
+  return k_cuda_success;
+}
+
+int event_record(CUevent_st* event, CUstream_st*) {
+  ENTER("cuEventRecord");
+  event->at_us = g_driver.clock_us;
+  return k_cuda_success;
+}
+
+int event_elapsed_time(float* milliseconds, CUevent_st* begin, CUevent_st* end) {
+  ENTER("cuEventElapsedTime");
+  if (begin->at_us < 0 || end->at_us < 0) {
+    return k_cuda_invalid_handle;
+  }
+  *milliseconds = static_cast<float>((end->at_us - begin->at_us) / 1000);
+  return k_cuda_success;
+}
+
+int event_destroy(CUevent_st* event) {
+  ENTER("cuEventDestroy");
+  delete event;
+  --g_driver.fake.events;
   return k_cuda_success;
 }
 
@@ -294,10 +333,14 @@ int memset_d32_async(DevicePointer address, unsigned value, std::size_t count, C
 
 int mem_alloc_async(DevicePointer* address, std::size_t bytes, CUstream_st*) {
   ENTER("cuMemAllocAsync");
+  if (bytes > g_driver.fake.memory_bytes - std::min(g_driver.fake.memory_bytes, g_driver.fake.stream_bytes)) {
+    return k_cuda_out_of_memory;
+  }
   auto* memory = static_cast<std::size_t*>(std::malloc(sizeof(std::max_align_t) + bytes));
   *memory = bytes;
   *address = reinterpret_cast<DevicePointer>(memory) + sizeof(std::max_align_t);
   g_driver.fake.stream_bytes += bytes;
+  g_driver.fake.most_stream_bytes = std::max(g_driver.fake.most_stream_bytes, g_driver.fake.stream_bytes);
   return k_cuda_success;
 }
 
@@ -444,6 +487,7 @@ const Export* find(const char* name) {
       row("cuCtxPopCurrent", 4000, ctx_pop_current),
       row("cuCtxGetDevice", 2000, ctx_get_device),
       row("cuDeviceGetAttribute", 2000, device_get_attribute),
+      row("cuDeviceGetName", 2000, device_get_name),
       row("cuModuleLoadDataEx", 2010, module_load_data_ex),
       row("cuModuleGetFunction", 2000, module_get_function),
       row("cuModuleGetGlobal", 3020, module_get_global),
@@ -451,6 +495,10 @@ const Export* find(const char* name) {
       row("cuStreamCreate", 2000, stream_create),
       row("cuStreamDestroy", 4000, stream_destroy),
       row("cuStreamSynchronize", 2000, stream_synchronize),
+      row("cuEventCreate", 2000, event_create),
+      row("cuEventRecord", 2000, event_record),
+      row("cuEventElapsedTime", 2000, event_elapsed_time),
+      row("cuEventDestroy", 4000, event_destroy),
       row("cuStreamIsCapturing", 10000, stream_is_capturing),
       row("cuThreadExchangeStreamCaptureMode", 10010, thread_exchange_stream_capture_mode),
       row("cuMemcpyHtoDAsync", 3020, memcpy_htod_async),

@@ -23,6 +23,9 @@ struct CUfunc_st {
   CUctx_st* context;
   int shared_limit = 48 * 1024;
 };
+struct CUevent_st {
+  double at_us = -1;  ///< on the device's clock; before it is recorded, never
+};
 struct CUkern_st {
   std::string name;
 };
@@ -51,6 +54,7 @@ struct FakeDriver {
   std::vector<std::unique_ptr<CUmod_st>> modules;
   std::vector<FakeCopy> copies;
   unsigned long long next_context_id = 1;
+  double clock_us = 0;  ///< of the device
   bool shut_down = false;
   pid_t initialized_by = 0;
 };

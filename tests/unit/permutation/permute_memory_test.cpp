@@ -38,6 +38,7 @@ TEST(PermuteMemory, TellsEveryFieldApart) {
   EXPECT_EQ(changed([](PermuteId& other) { other.shape.typical_rows = 0; }), std::nullopt);
   EXPECT_EQ(changed([](PermuteId& other) { other.target = Target::cubin(90, 'a'); }), std::nullopt);
   EXPECT_EQ(changed([](PermuteId& other) { other.target = Target::native(); }), std::nullopt);
+  EXPECT_EQ(changed([](PermuteId& other) { other.tuned = true; }), std::nullopt);
 }
 
 TEST(PermuteMemory, ForgetsWhatWasNotAskedForLongest) {
