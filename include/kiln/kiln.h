@@ -312,7 +312,7 @@ typedef struct kiln_permutation_request {
   uint32_t element_bytes;  /* 1, 2, 4, 8 or 16 */
   const char* strategy;    /* "direct", "staged", "tiled", "bucketed", "rows" or "elements": instead of the choice.
                               One that cannot move these indices is KILN_INVALID_ARGUMENT. NULL or "automatic": what is
-                              expected to be    fastest */
+                              expected to be fastest */
   uint64_t row_stride_in;  /* elements from a row of x to the next; 0: rows are dense */
   uint64_t row_stride_out; /* the same of y */
   int in_place;            /* not 0: y is x. For permutations whose rows fit in the shared memory of a block */
