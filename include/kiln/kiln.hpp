@@ -12,6 +12,7 @@
 #include "kiln/file_trouble.hpp"
 #include "kiln/index_map.hpp"
 #include "kiln/kernel.hpp"
+#include "kiln/link.hpp"
 #include "kiln/log.hpp"
 #include "kiln/maintenance.hpp"
 #include "kiln/permuter.hpp"

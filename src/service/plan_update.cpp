@@ -11,9 +11,11 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "kiln/file_trouble.hpp"
+#include "kiln/link.hpp"
 #include "kiln/text_file.hpp"
 #include "support/unique_handle.hpp"
 
@@ -124,7 +126,12 @@ Json read_plan(const std::filesystem::path& file) {
 
 }  // namespace
 
-void update_plan(const std::filesystem::path& file, const std::function<bool(Json&)>& change) {
+void update_plan(const std::filesystem::path& name, const std::function<bool(Json&)>& change) {
+  std::error_code error;
+  const std::filesystem::path file = through_links(name, error);
+  if (error) {
+    throw std::runtime_error(file_trouble(error.value()));
+  }
   Descriptor held = lock(file);
   Json plan = read_plan(file);
   if (!change(plan)) {
@@ -132,9 +139,9 @@ void update_plan(const std::filesystem::path& file, const std::function<bool(Jso
   }
   std::filesystem::path aside = write_aside(file, plan);
   if (::rename(aside.c_str(), file.c_str()) != 0) {
-    int error = errno;
+    int reason = errno;
     ::unlink(aside.c_str());
-    errno = error;
+    errno = reason;
     fail("it cannot be replaced");
   }
 }

@@ -52,6 +52,21 @@ TEST_F(RecordTest, TouchesNothingThatIsNoRegularFile) {
   EXPECT_EQ(trouble_of(dir_.path()), begin + dir_.path().string() + "': it is no regular file; name one");
 }
 
+TEST_F(RecordTest, FollowsLinksToAPlanThatIsThereAndToOneThatIsNot) {
+  fs::create_directory(dir_ / "real");
+  fs::create_symlink("real/plan.json", dir_ / "link");
+  fs::create_symlink(dir_ / "link", dir_ / "other");
+  EXPECT_THAT(log_of(dir_ / "other"), testing::IsEmpty());
+  const std::string first = test::read_file(dir_ / "real/plan.json");
+  EXPECT_THAT(first, testing::HasSubstr("\"t.cu\""));
+  EXPECT_THAT(log_of(dir_ / "other", "// kiln: entry v\n"), testing::IsEmpty());
+  const std::string second = test::read_file(dir_ / "real/plan.json");
+  EXPECT_THAT(second, testing::HasSubstr("entry v"));
+  EXPECT_GT(second.size(), first.size());
+  EXPECT_TRUE(fs::is_symlink(dir_ / "link"));
+  EXPECT_TRUE(fs::is_symlink(dir_ / "other"));
+}
+
 TEST_F(RecordTest, SaysPlainlyWhatIsWrongWithTheFile) {
   fs::create_symlink("loop", dir_ / "loop");
   EXPECT_THAT(trouble_of(dir_ / "loop"), testing::HasSubstr("its symbolic links lead in a circle"));
