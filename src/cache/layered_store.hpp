@@ -109,10 +109,13 @@ class PackWriter {
   /// Throws StoreError.
   void put(const Artifact& artifact);
   /// Makes the pack appear at `output`, whole; the same rows give the same bytes. The last call. Without it, the rows
-  /// so far are kept aside, in `OUTPUT.partial`, for the next run. Throws StoreError.
+  /// so far are kept aside, in `OUTPUT.partial`, for the next run. Without rows, none is made where none was. Throws
+  /// StoreError.
   void finish();
 
  private:
+  void drop_aside() noexcept;
+
   struct State;
   std::unique_ptr<State> state_;
 };

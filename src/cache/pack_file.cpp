@@ -5,8 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
-#include <system_error>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "cache/schema.hpp"
 #include "cache/store.hpp"
@@ -23,6 +24,37 @@ struct DescriptorTraits {
   static Type invalid() noexcept { return -1; }
   static void close(Type descriptor) noexcept { ::close(descriptor); }
 };
+
+// What the files that Kiln and SQLite leave begin with. The application's number is in big-endian order.
+constexpr std::string_view k_database_magic("SQLite format 3\0", 16);
+constexpr std::string_view k_journal_magic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+constexpr std::string_view k_ended_journal("\0\0\0\0\0\0\0\0", 8);  // of a transaction that is over
+constexpr off_t k_application_id_at = 68;
+constexpr std::string_view k_application_mark("Kiln");
+static_assert(k_application_id == 0x4B696C6E, "the mark is that number's bytes");
+
+bool is_there(const std::filesystem::path& file) noexcept {
+  struct stat status{};
+  return ::lstat(file.c_str(), &status) == 0;
+}
+
+bool is_empty_file(const std::filesystem::path& file) noexcept {
+  struct stat status{};
+  return ::lstat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
+/// Whether it is a regular file, itself and not by a link, with `bytes` at `place`.
+bool holds(const std::filesystem::path& file, std::string_view bytes, off_t place = 0) {
+  struct stat status{};
+  if (::lstat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    return false;
+  }
+  support::UniqueHandle<DescriptorTraits> descriptor(
+      ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  std::string found(bytes.size(), '\0');
+  return descriptor && ::pread(descriptor.get(), found.data(), found.size(), place) == std::ssize(found) &&
+         found == bytes;
+}
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* action, int error) {
   throw StoreError(path.string(), std::string("cannot ") + action + ": " + file_trouble(error));
@@ -44,13 +76,29 @@ std::filesystem::path directory_of(const std::filesystem::path& file) {
 
 }  // namespace
 
+void require_own_remains(const std::filesystem::path& file, const std::filesystem::path& output) {
+  const bool begun = holds(file, k_database_magic) && holds(file, k_application_mark, k_application_id_at);
+  const std::filesystem::path journal = beside(file, "-journal");
+  const bool journal_is_ours =
+      holds(journal, k_journal_magic) || holds(journal, k_ended_journal) || (begun && is_empty_file(journal));
+  for (const auto& [path, is_ours] : {std::pair(file, begun), std::pair(journal, journal_is_ours),
+                                      std::pair(beside(file, "-wal"), false), std::pair(beside(file, "-shm"), false)}) {
+    if (!is_ours && is_there(path)) {
+      throw StoreError(output.string(), "the pack cannot be written: " + quote_path(path) +
+                                            " is in the way, and no pack that Kiln began: move it away, or name "
+                                            "another pack");
+    }
+  }
+}
+
 FileIdentity make_anew(const std::filesystem::path& file, const std::filesystem::path& output) {
   const auto refuse = [&](const std::filesystem::path& what, const char* problem) {
     const int error = errno;
     throw StoreError(output.string(), "the pack cannot be written: '" + what.string() + "' cannot be " + problem +
                                           ": " + file_trouble(error));
   };
-  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
+  require_own_remains(file, output);
+  for (const char* suffix : {"", "-journal"}) {
     const std::filesystem::path old = beside(file, suffix);
     if (::unlink(old.c_str()) != 0 && errno != ENOENT) {
       refuse(old, "removed");

@@ -11,8 +11,12 @@ namespace kiln::cache {
 
 class Store;
 
-/// Makes an empty file, in the place of whatever is at `file` and of what SQLite would read beside it: never one that
-/// somebody else put there. Throws StoreError that names `output`, the pack that it is for.
+/// Throws StoreError that names `output`, the pack that `file` is for, where there is something at `file`, or where
+/// SQLite would read it beside that, which no interrupted run can have left: nobody's file is written over.
+void require_own_remains(const std::filesystem::path& file, const std::filesystem::path& output);
+
+/// Makes an empty file, in the place of what an interrupted run has left at `file`. Throws StoreError that names
+/// `output`, the pack that it is for.
 FileIdentity make_anew(const std::filesystem::path& file, const std::filesystem::path& output);
 
 /// Writes a pack in one go: the same rows give the same bytes. It appears at its place whole, or not at all.

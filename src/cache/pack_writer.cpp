@@ -49,6 +49,11 @@ void drop_damaged(Store& store) {
   transaction.commit();
 }
 
+std::optional<FileIdentity> identity_of(const std::filesystem::path& file) noexcept {
+  const std::optional<FileState> state = state_of(file);
+  return state ? std::optional(state->identity) : std::nullopt;
+}
+
 /// Goes on where an interrupted run stopped. Nothing if there is nothing that can be used: what somebody else may have
 /// written would get into the pack, which is trusted.
 std::unique_ptr<Store> resume(const std::filesystem::path& aside, PackPolicy policy) {
@@ -99,15 +104,20 @@ struct PackWriter::State {
   std::filesystem::path aside;
   PackPolicy policy = PackPolicy::any;
   std::unique_ptr<Store> store;
+  std::optional<FileIdentity> identity;  ///< of what is at `aside`
 };
 
 PackWriter::PackWriter(const std::filesystem::path& output, PackPolicy policy)
-    : state_(std::make_unique<State>(State{output, beside(output, ".partial"), policy, nullptr})) {
+    : state_(std::make_unique<State>(State{output, beside(output, ".partial"), policy, nullptr, {}})) {
+  // Both, before anything is compiled: the second is needed at the end.
+  require_own_remains(state_->aside, output);
+  require_own_remains(beside(output, ".new"), output);
   try {
     state_->store = resume(state_->aside, policy);
     if (state_->store == nullptr) {
       state_->store = begin(output, state_->aside, policy);
     }
+    state_->identity = identity_of(state_->aside);
   } catch (const SqliteError& error) {
     fail(output, error);
   }
@@ -143,6 +153,10 @@ void PackWriter::put(const Artifact& artifact) {
 
 void PackWriter::finish() {
   try {
+    if (state_->store->count() == 0 && !state_of(state_->output)) {
+      drop_aside();
+      return;
+    }
     PackFile pack(state_->output, state_->policy);
     state_->store->visit_all([&pack](const Row& row) {
       pack.add(row);
@@ -152,9 +166,15 @@ void PackWriter::finish() {
   } catch (const SqliteError& error) {
     fail(state_->output, error);
   }
+  drop_aside();
+}
+
+void PackWriter::drop_aside() noexcept {
   state_->store.reset();
-  std::error_code error;
-  std::filesystem::remove(state_->aside, error);
+  if (identity_of(state_->aside) == state_->identity) {
+    std::error_code error;
+    std::filesystem::remove(state_->aside, error);
+  }
 }
 
 }  // namespace kiln::cache

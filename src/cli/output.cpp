@@ -12,6 +12,7 @@
 
 #include "cli/interruption.hpp"
 #include "kiln/file_trouble.hpp"
+#include "kiln/link.hpp"
 
 namespace kiln::cli {
 
@@ -139,20 +140,20 @@ void prepare_standard_streams() noexcept {
 bool is_terminal(int descriptor) noexcept { return ::isatty(descriptor) == 1; }
 
 std::filesystem::path through_links(const std::filesystem::path& file) {
-  constexpr int k_most_links = 40;  // as the kernel's own limit
-  std::filesystem::path end = file;
   std::error_code error;
-  for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(end, error)); ++links) {
-    std::filesystem::path target = links < k_most_links ? std::filesystem::read_symlink(end, error) : "";
-    if (target.empty()) {
-      refuse(file, error ? error.value() : ELOOP);
-    }
-    end = end.parent_path() / target;
+  std::filesystem::path end = kiln::through_links(file, error);
+  if (error) {
+    refuse(file, error.value());
   }
   return end;
 }
 
-std::filesystem::path unfinished_pack(const std::filesystem::path& file) { return file.string() + ".new"; }
+std::vector<std::filesystem::path> unfinished_pack(const std::filesystem::path& file) {
+  std::filesystem::path unfinished = file.string() + ".new";
+  std::error_code error;
+  bool is_there = std::filesystem::symlink_status(unfinished, error).type() != std::filesystem::file_type::not_found;
+  return is_there ? std::vector<std::filesystem::path>() : std::vector{unfinished};
+}
 
 bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
   std::error_code error;

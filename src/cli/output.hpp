@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kiln::cli {
 
@@ -43,8 +44,9 @@ std::filesystem::path through_links(const std::filesystem::path& file);
 /// Whether both are there and are one file.
 bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other);
 
-/// Where a pack for `file` is put together, by name: FILE.new. It is worth nothing when the program is stopped.
-std::filesystem::path unfinished_pack(const std::filesystem::path& file);
+/// Where a pack for `file` is going to be put together: FILE.new. It is worth nothing when the program is stopped.
+/// Nothing when there is a file of that name already: it may be somebody's.
+std::vector<std::filesystem::path> unfinished_pack(const std::filesystem::path& file);
 
 /// Throws std::runtime_error, as `write_file` would, where it is clear beforehand that the file cannot be written: its
 /// folder is not there, or it is a folder.

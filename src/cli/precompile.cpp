@@ -62,18 +62,20 @@ class ProgressDisplay {
 
 void print(const PrecompileResult& result, const Arguments& arguments, Output& out) {
   const PrecompileProgress& progress = result.progress;
+  std::error_code error;
+  const bool is_there = std::filesystem::exists(arguments.output, error);  // not when all failed and none was before
   if (!arguments.common.json) {
     for (const PrecompileFailure& failure : result.failures) {
       std::cerr << "kiln: " + failure.label + " for " + failure.target.text() + ": " + failure.message + "\n";
     }
-    out.line(counts(progress) + ", in " + arguments.output);
+    out.line(counts(progress) + (is_there ? ", in " + arguments.output : ", no pack was made"));
     return;
   }
   Json failures = Json::array();
   for (const PrecompileFailure& failure : result.failures) {
     failures.push_back({{"label", failure.label}, {"target", failure.target.text()}, {"message", failure.message}});
   }
-  print_json(out, {{"output", arguments.output},
+  print_json(out, {{"output", is_there ? Json(arguments.output) : Json(nullptr)},
                    {"total", progress.total},
                    {"compiled", progress.compiled},
                    {"present", progress.present},
@@ -100,7 +102,7 @@ ExitCode run(const Arguments& arguments, Output& out) {
   if (!arguments.common.json) {
     options.progress = [&](const PrecompileProgress& progress) { display.show(progress); };
   }
-  TidyOnSignal tidy({unfinished_pack(options.output)}, [&] { return "stopped; " + how_to_go_on(options.output); });
+  TidyOnSignal tidy(unfinished_pack(options.output), [&] { return "stopped; " + how_to_go_on(options.output); });
   PrecompileResult result = precompile(plan, options);
   print(result, arguments, out);
   return result.failures.empty() ? k_done : k_failed;

@@ -1,3 +1,5 @@
+#include <iostream>
+
 #include "cli/common.hpp"
 #include "cli/human.hpp"
 #include "cli/json_line.hpp"
@@ -87,7 +89,13 @@ ExitCode run(const Arguments& arguments, Output& out) {
   } else {
     print(stats, out);
   }
-  return stats.degraded == 0 ? k_done : k_failed;
+  if (stats.degraded == 0) {
+    return k_done;
+  }
+  out.flush();
+  std::cerr << "kiln: " + human_count(stats.degraded, "layer") + " left out: see " +
+                   (arguments.common.json ? "\"trouble\"" : "above") + ", or `kiln doctor`\n";
+  return k_failed;
 }
 
 }  // namespace

@@ -19,21 +19,23 @@ struct ImportArguments {
 };
 
 /// `done` says in words what was: "exported 2 kernels".
-ExitCode report(const TransferResult& result, const Common& common, const std::string& done, Output& out) {
+ExitCode report(const TransferResult& result, const Common& common, const std::string& done, const std::string& remedy,
+                Output& out) {
   if (common.json) {
     print_json(out, {{"entries", result.entries}, {"present", result.present}, {"damage", to_json(result.damage)}});
   } else {
     print(result.damage, out);
     out.line(done + ", left out " + std::to_string(result.damage.size()) + " damaged");
   }
-  return result.damage.empty() ? k_done : k_failed;
+  return is_left(result.damage, out, remedy) ? k_failed : k_done;
 }
 
 ExitCode run_export(const ExportArguments& arguments, Output& out) {
   std::filesystem::path file = through_links(arguments.file);
-  TidyOnSignal tidy({unfinished_pack(file)});
+  TidyOnSignal tidy(unfinished_pack(file));
   TransferResult result = export_cache(cache_options(arguments.common, Layers::user), file);
-  return report(result, arguments.common, "exported " + human_count(result.entries, "kernel"), out);
+  return report(result, arguments.common, "exported " + human_count(result.entries, "kernel"),
+                "it was left out; try `kiln verify --repair`", out);
 }
 
 ExitCode run_import(const ImportArguments& arguments, Output& out) {
@@ -41,7 +43,7 @@ ExitCode run_import(const ImportArguments& arguments, Output& out) {
   TransferResult result = import_cache(cache_options(arguments.common, Layers::user), files);
   std::string done =
       "imported " + human_count(result.entries, "kernel") + ", " + std::to_string(result.present) + " present";
-  return report(result, arguments.common, done, out);
+  return report(result, arguments.common, done, "it was left out; make the file anew where it is from", out);
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "cli/common.hpp"
 #include "cli/damage.hpp"
 #include "cli/human.hpp"
@@ -22,7 +20,12 @@ ExitCode run(const Arguments& arguments, Output& out) {
     out.line("checked " + human_count(result.checked, "kernel") + ", found " + std::to_string(result.damage.size()) +
              " damaged");
   }
-  return std::ranges::all_of(result.damage, &Damage::repaired) ? k_done : k_failed;
+  const bool tried = arguments.repair;
+  return is_left(result.damage, out,
+                 tried ? "it could not be repaired: make packs anew with `kiln precompile` or `kiln export`"
+                       : "try `kiln verify --repair`, and make packs anew")
+             ? k_failed
+             : k_done;
 }
 
 }  // namespace

@@ -89,6 +89,26 @@ TEST_F(PrecompileCommand, ListsWhatDoesNotCompileAndGoesOn) {
   EXPECT_EQ(again.at("failures")[0].at("target"), "sm_90");
 }
 
+TEST_F(PrecompileCommand, MakesNoPackOfNothingAndKeepsOneThatIsThere) {
+  program_.file("broken.cu", "// kiln: entry broken\n__global__ void broken() { no }\n");
+  std::string plan =
+      program_.file("plan.json", R"({"kiln_plan": 1, "targets": ["sm_90"], "kernels": [{"template": "broken.cu"}]})");
+  Finished finished = program_.run({"precompile", plan, "-o", pack()});
+  EXPECT_EQ(finished.code, 1);
+  EXPECT_THAT(finished.out, HasSubstr("1 failed, no pack was made"));
+  EXPECT_EQ(program_.run({"precompile", plan, "-o", pack(), "--json"}).line().at("output"), nullptr);
+  for (const char* suffix : {"", ".partial", ".new"}) {
+    EXPECT_FALSE(std::filesystem::exists(pack() + suffix)) << suffix;
+  }
+  std::string sound = program_.file("sound.json", R"({"kiln_plan": 1, "kernels": [{"permutation": [2, 1, 0]}]})");
+  ASSERT_EQ(program_.run({"precompile", sound, "-o", pack(), "--target", "sm_80"}).code, 0);
+  const std::string before = read_file(pack());
+  Finished again = program_.run({"precompile", plan, "-o", pack(), "--json"});
+  EXPECT_EQ(again.code, 1);
+  EXPECT_EQ(again.line().at("output"), pack());
+  EXPECT_EQ(read_file(pack()), before);
+}
+
 TEST_F(PrecompileCommand, ShowsLinesWhereThereIsNoTerminal) {
   std::string plan = program_.file("plan.json", R"({"kiln_plan": 1, "kernels": [{"permutation": [1, 0]}]})");
   Finished finished = program_.run({"precompile", plan, "-o", pack(), "--target", "sm_90"});
@@ -154,6 +174,26 @@ TEST_F(PrecompileCommand, WritesThroughALinkAndKeepsTheModeOfWhatWasThere) {
   EXPECT_EQ(program_.entries(), 2);
   ASSERT_EQ(program_.run({"export", pack()}).code, 0);
   EXPECT_TRUE(std::filesystem::is_symlink(pack()));
+}
+
+TEST_F(PrecompileCommand, AndExportLeaveAloneWhatKilnDidNotMake) {
+  std::string plan = program_.file("plan.json", R"({"kiln_plan": 1, "kernels": [{"permutation": [2, 1, 0]}]})");
+  ASSERT_EQ(program_.run({"permute", "--indices", "1,0", "--target", "sm_80"}).code, 0);
+  for (const std::string& theirs : {pack() + ".partial", pack() + ".new"}) {
+    write_file(theirs, "precious");
+    std::vector<std::vector<std::string>> commands{{"precompile", plan, "-o", pack(), "--target", "sm_80"}};
+    if (theirs.ends_with(".new")) {
+      commands.push_back({"export", pack()});
+    }
+    for (const std::vector<std::string>& command : commands) {
+      Finished finished = program_.run(command);
+      EXPECT_EQ(finished.code, 1) << command.front();
+      EXPECT_THAT(finished.err, HasSubstr("'" + theirs + "' is in the way"));
+      EXPECT_EQ(read_file(theirs), "precious");
+      EXPECT_FALSE(std::filesystem::exists(pack()));
+    }
+    std::filesystem::remove(theirs);
+  }
 }
 
 TEST_F(PrecompileCommand, ASignalLeavesWhatWasCompiledAndTheNextRunGoesOn) {

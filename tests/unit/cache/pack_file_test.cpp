@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
 
 #include "cache/layered_store.hpp"
 #include "cache/row.hpp"
@@ -93,27 +98,55 @@ TEST_F(PackFileTest, GivenUpItLeavesAnothersAlone) {
   EXPECT_TRUE(serves(2));
 }
 
-TEST_F(PackFileTest, WritesIntoNothingThatIsThere) {
+TEST_F(PackFileTest, TouchesNothingThatKilnDidNotMake) {
   const auto aside = folder_ / "a.kilnpack.new";
   test::write_file(folder_ / "theirs", "somebody's work");
-  std::filesystem::create_symlink(folder_ / "theirs", aside);
-  test::write_file(folder_ / "a.kilnpack.new-journal", "a journal of nobody's");
-  {
-    PackFile file(pack(), PackPolicy::any);
-    file.add(row(1));
-    file.finish();
+  const std::string other_database = std::string("SQLite format 3\0", 16) + std::string(200, 'x');
+  const std::vector<std::function<void(const std::filesystem::path&)>> makers{
+      [](const auto& file) { test::write_file(file, "precious"); },
+      [](const auto& file) { test::write_file(file, ""); },
+      [&](const auto& file) { test::write_file(file, other_database); },
+      [&](const auto& file) { std::filesystem::create_symlink(folder_ / "theirs", file); },
+      [](const auto& file) { std::filesystem::create_directory(file); },
+  };
+  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
+    for (const auto& make : makers) {
+      const std::filesystem::path theirs = aside.string() + suffix;
+      make(theirs);
+      const auto kind = std::filesystem::symlink_status(theirs).type();
+      const auto before = kind == std::filesystem::file_type::regular ? test::read_file(theirs) : "";
+      try {
+        PackFile file(pack(), PackPolicy::any);
+        ADD_FAILURE() << theirs << " is in the way";
+      } catch (const StoreError& error) {
+        EXPECT_EQ(error.path(), pack().string());
+        EXPECT_THAT(error.what(), HasSubstr("'" + theirs.string() + "' is in the way"));
+        EXPECT_THAT(error.what(), HasSubstr("move it away"));
+      }
+      EXPECT_EQ(std::filesystem::symlink_status(theirs).type(), kind);
+      EXPECT_EQ(kind == std::filesystem::file_type::regular ? test::read_file(theirs) : "", before);
+      std::filesystem::remove(theirs);
+    }
   }
   EXPECT_EQ(test::read_file(folder_ / "theirs"), "somebody's work");
-  EXPECT_THAT(files(), UnorderedElementsAre("a.kilnpack", "theirs"));
+}
 
-  std::filesystem::create_directory(aside);
-  try {
+TEST_F(PackFileTest, TakesThePlaceOfWhatAnInterruptedRunLeft) {
+  pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
     PackFile file(pack(), PackPolicy::any);
-    ADD_FAILURE() << "a folder is in the way";
-  } catch (const StoreError& error) {
-    EXPECT_EQ(error.path(), pack().string());
-    EXPECT_THAT(error.what(), HasSubstr("a.kilnpack.new"));
+    file.add(row(2));
+    ::raise(SIGKILL);
   }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_THAT(files(), UnorderedElementsAre("a.kilnpack.new"));
+  PackFile file(pack(), PackPolicy::any);
+  file.add(row(1));
+  file.finish();
+  EXPECT_THAT(files(), UnorderedElementsAre("a.kilnpack"));
+  EXPECT_TRUE(serves(1));
 }
 
 TEST_F(PackFileTest, MayBeNamedWithTwoSlashes) {

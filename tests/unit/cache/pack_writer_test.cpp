@@ -131,11 +131,44 @@ TEST_F(PackWriterTest, APackThatIsThereIsExtended) {
 }
 
 TEST_F(PackWriterTest, AnUnusableRemainderIsMadeAnew) {
-  write_file(partial(), "what a crash may leave" + std::string(5000, '\0'));
+  {
+    PackWriter writer(pack());
+    writer.put(sample_artifact(2));
+  }
+  write_file(partial(), read_file(partial()).substr(0, 5000));  // what a crash may leave
   PackWriter writer(pack());
+  EXPECT_FALSE(writer.contains(sample_artifact(2).key, k_compiler));
   writer.put(sample_artifact(1));
   writer.finish();
   EXPECT_TRUE(get_from(pack(), sample_artifact(1)));
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(PackWriterTest, AFileThatKilnDidNotMakeIsLeftAloneAndNamed) {
+  for (const char* suffix : {".partial", ".partial-journal", ".partial-wal", ".new", ".new-journal"}) {
+    const std::filesystem::path theirs = pack().string() + suffix;
+    write_file(theirs, "precious");
+    try {
+      PackWriter writer(pack());
+      ADD_FAILURE() << theirs << " is in the way";
+    } catch (const StoreError& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("'" + theirs.string() + "' is in the way"));
+    }
+    EXPECT_EQ(read_file(theirs), "precious");
+    EXPECT_EQ(files(), 1U) << "nothing else was begun";
+    std::filesystem::remove(theirs);
+  }
+}
+
+TEST_F(PackWriterTest, AJournalThatLostItsRemainderIsNobodys) {
+  for (const std::string& begin : {std::string("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8), std::string(8, '\0')}) {
+    write_file(partial().string() + "-journal", begin + std::string(504, '\0'));
+    PackWriter writer(pack());
+    writer.put(sample_artifact(1));
+    writer.finish();
+    EXPECT_TRUE(get_from(pack(), sample_artifact(1)));
+    EXPECT_EQ(files(), 1U);
+  }
 }
 
 TEST_F(PackWriterTest, ARemainderThatOthersMayWriteIsMadeAnew) {
@@ -184,7 +217,8 @@ TEST_F(PackWriterTest, WhatIsNoPackIsNamed) {
     options.cache_dir = folder_.path() / "cache";
     LayeredStore(options).put(sample_artifact(1));
   }
-  EXPECT_NE(why_not(folder_.path() / "cache" / "kiln.db").find("policy"), std::string::npos) << "a user cache";
+  EXPECT_NE(why_not(folder_.path() / "cache" / "kiln.db").find("it is a user cache"), std::string::npos)
+      << "a user cache";
   EXPECT_NE(why_not(folder_.path() / "missing" / "a.kilnpack"), "");
 }
 
