@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include "cli/excerpt.hpp"
+#include "cli/interruption.hpp"
 #include "cli/request.hpp"
 #include "cli/target_choice.hpp"
 #include "kiln/source.hpp"
@@ -70,6 +71,16 @@ Emission plan_emission(const Arguments& arguments, std::size_t targets) {
   return emission;
 }
 
+Lookup find_or_compile(const Service& service, const Template& tmpl, const Values& values, const Target& target) {
+  TidyOnSignal tidy;
+  try {
+    return service.find_or_compile(tmpl, values, target);
+  } catch (const CompileError& error) {
+    std::string message = tmpl.name() + " does not compile for " + target.text() + ":\n" + error.log();
+    throw Error(ErrorCode::compile_failed, message + excerpt(error.log(), error.source()));
+  }
+}
+
 ExitCode run(const Arguments& arguments, Output& out) {
   Emission emission = plan_emission(arguments, parse_targets(arguments.request.targets).size());
   Template tmpl = read_template(arguments.request);
@@ -86,13 +97,7 @@ ExitCode run(const Arguments& arguments, Output& out) {
   }
   Service service(service_options(arguments.common));
   for (const Target& target : choose_targets(arguments.request.targets)) {
-    Lookup found;
-    try {
-      found = service.find_or_compile(tmpl, values, target);
-    } catch (const CompileError& error) {
-      std::string message = tmpl.name() + " does not compile for " + target.text() + ":\n" + error.log();
-      throw Error(ErrorCode::compile_failed, message + excerpt(error.log(), error.source()));
-    }
+    Lookup found = find_or_compile(service, tmpl, values, target);
     if (emission.part.empty() || emission.output != "-") {
       if (arguments.common.json) {
         print_json(out, to_json(found, found.artifact->key, target));

@@ -1,18 +1,13 @@
 #include "cli/interruption.hpp"
 
-#include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
-#include <cerrno>
-#include <csignal>
 #include <iostream>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
-#include "kiln/file_trouble.hpp"
 #include "kiln/quote.hpp"
 
 namespace kiln::cli {
@@ -20,64 +15,56 @@ namespace kiln::cli {
 namespace {
 
 constexpr std::array k_signals{SIGINT, SIGTERM, SIGHUP};
-constexpr unsigned char k_no_signal = 0;
+/// What the waiting thread, which has it blocked too, is woken with at the end.
+constexpr int k_wake = SIGUSR1;
 
-/// A signal's handler knows nothing but what is static: the end of the pipe that it tells the waiting thread through.
-std::atomic<int> write_end{-1};
-
-void tell(unsigned char signal) noexcept { static_cast<void>(!::write(write_end, &signal, 1)); }
-
-extern "C" void kiln_tell_signal(int signal) {
-  int error = errno;
-  tell(static_cast<unsigned char>(signal));
-  errno = error;
-}
-
-void handle(int signal, void (*handler)(int)) noexcept {
-  struct sigaction before{};
-  ::sigaction(signal, nullptr, &before);
-  if (before.sa_handler == SIG_IGN) {
-    return;
-  }
+bool is_ignored(int signal) noexcept {
   struct sigaction action{};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
-  ::sigaction(signal, &action, nullptr);
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 }  // namespace
 
 TidyOnSignal::TidyOnSignal(std::vector<std::filesystem::path> temporary, std::function<std::string()> note)
     : temporary_(std::move(temporary)), note_(std::move(note)) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw std::runtime_error("signals cannot be waited for: " + file_trouble(errno));
-  }
-  read_end_ = ends[0];
-  write_end = ends[1];
-  waiting_ = std::thread([this] { wait(); });
+  sigemptyset(&waited_for_);
   for (int signal : k_signals) {
-    handle(signal, kiln_tell_signal);
+    if (!is_ignored(signal)) {  // as nohup has it
+      sigaddset(&waited_for_, signal);
+    }
   }
+  sigset_t awaited = waited_for_;
+  sigaddset(&awaited, k_wake);
+  ::pthread_sigmask(SIG_BLOCK, &awaited, &before_);
+  try {
+    waiting_ = std::thread([this, awaited] { wait(awaited); });
+  } catch (const std::system_error&) {
+    sigemptyset(&waited_for_);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  ::pthread_sigmask(SIG_BLOCK, &waited_for_, nullptr);
 }
 
 TidyOnSignal::~TidyOnSignal() {
-  for (int signal : k_signals) {
-    handle(signal, SIG_DFL);
+  if (waiting_.joinable()) {
+    over_ = true;
+    ::pthread_kill(waiting_.native_handle(), k_wake);
+    waiting_.join();
   }
-  tell(k_no_signal);
-  waiting_.join();
-  ::close(read_end_);
-  ::close(write_end.exchange(-1));
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);  // a signal that came last ends the program here
 }
 
-void TidyOnSignal::wait() {
-  unsigned char signal = k_no_signal;
-  while (::read(read_end_, &signal, 1) < 0 && errno == EINTR) {
+void TidyOnSignal::wait(const sigset_t& awaited) noexcept {
+  while (!over_) {
+    int signal = k_wake;
+    ::sigwait(&awaited, &signal);
+    if (signal != k_wake) {
+      end(signal);
+    }
   }
-  if (signal == k_no_signal) {
-    return;
-  }
+}
+
+void TidyOnSignal::end(int signal) noexcept {
   for (const std::filesystem::path& path : temporary_) {
     std::error_code error;
     std::filesystem::remove(path, error);  // not a folder with files in it: that is nobody's temporary file
@@ -86,9 +73,17 @@ void TidyOnSignal::wait() {
     // A progress bar may stand on the line.
     std::cerr << (::isatty(STDERR_FILENO) == 1 ? "\n" : "") + std::string("kiln: ") + printable(note_()) + "\n";
   }
-  handle(signal, SIG_DFL);
+  struct sigaction action{};
+  action.sa_handler = SIG_DFL;
+  ::sigaction(signal, &action, nullptr);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
   ::kill(::getpid(), signal);
-  ::pause();
+  for (;;) {
+    ::pause();
+  }
 }
 
 }  // namespace kiln::cli

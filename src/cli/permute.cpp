@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "cli/human.hpp"
+#include "cli/interruption.hpp"
 #include "cli/permute_check.hpp"
 #include "cli/request.hpp"
 #include "cli/target_choice.hpp"
@@ -159,7 +160,10 @@ class Run {
   Permuter permuter_;
 };
 
-ExitCode run(const Arguments& arguments, Output& out) { return Run(arguments, out).run(); }
+ExitCode run(const Arguments& arguments, Output& out) {
+  TidyOnSignal tidy;
+  return Run(arguments, out).run();
+}
 
 }  // namespace
 

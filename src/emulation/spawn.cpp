@@ -1,5 +1,6 @@
 #include "emulation/spawn.hpp"
 
+#include <signal.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -45,9 +46,12 @@ struct Attributes {
 int spawn(const std::vector<std::string>& command, const FileActions& files, Session session,
           const std::vector<std::string>& changed, pid_t& child) {
   Attributes attributes;
-  if (session == Session::own) {
-    posix_spawnattr_setflags(&attributes.value, POSIX_SPAWN_SETSID);
-  }
+  // A child that inherits blocked signals cannot be stopped by them.
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes.value, &none);
+  const int own_session = session == Session::own ? POSIX_SPAWN_SETSID : 0;
+  posix_spawnattr_setflags(&attributes.value, static_cast<short>(POSIX_SPAWN_SETSIGMASK | own_session));
   const std::vector<std::string> variables = environment_with(changed);
   return posix_spawn(&child, command[0].c_str(), files.get(), &attributes.value, pointers(command).data(),
                      pointers(variables).data());

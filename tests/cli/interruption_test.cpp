@@ -27,7 +27,7 @@ TEST_P(TidyOnSignalTest, RemovesSaysAndEndsAsTheSignalDoes) {
   if (child == 0) {
     dup2(open((folder / "said").c_str(), O_WRONLY), STDERR_FILENO);
     TidyOnSignal tidy({folder / "file", folder / "folder"}, [] { return std::string("stopped; go on with X"); });
-    raise(GetParam());
+    kill(getpid(), GetParam());
     for (;;) {
       pause();
     }
@@ -43,6 +43,40 @@ TEST_P(TidyOnSignalTest, RemovesSaysAndEndsAsTheSignalDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Signals, TidyOnSignalTest, testing::Values(SIGINT, SIGTERM, SIGHUP));
 
+TEST(TidyOnSignal, HandlersThatOthersPutInPlaceMeanwhileChangeNothing) {
+  test::TempDir folder;
+  test::write_file(folder / "file", "half");
+  pid_t child = fork();
+  if (child == 0) {
+    TidyOnSignal tidy({folder / "file"});
+    std::signal(SIGTERM, [](int) { _exit(4); });  // as NVRTC does
+    kill(getpid(), SIGTERM);
+    for (;;) {
+      pause();
+    }
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+  EXPECT_FALSE(std::filesystem::exists(folder / "file"));
+}
+
+TEST(TidyOnSignal, ASignalThatWaitsAtTheEndIsNotLost) {
+  for (int i = 0; i < 20; ++i) {
+    pid_t child = fork();
+    if (child == 0) {
+      {
+        TidyOnSignal tidy;
+        kill(getpid(), SIGTERM);
+      }
+      _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+  }
+}
+
 TEST(TidyOnSignal, WithoutASignalTouchesNothingAndLeavesTheSignalsAsTheyWere) {
   test::TempDir folder;
   test::write_file(folder / "file", "whole");
@@ -53,6 +87,11 @@ TEST(TidyOnSignal, WithoutASignalTouchesNothingAndLeavesTheSignalsAsTheyWere) {
   struct sigaction now{};
   sigaction(SIGINT, nullptr, &now);
   EXPECT_EQ(now.sa_handler, SIG_DFL);
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
+    EXPECT_EQ(sigismember(&blocked, signal), 0) << signal;
+  }
 }
 
 TEST(TidyOnSignal, LetsAnIgnoredSignalBeIgnored) {
