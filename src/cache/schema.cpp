@@ -209,12 +209,16 @@ void create_pack_schema(Database& database, PackPolicy policy) {
 
 PackPolicy read_pack_policy(Database& database) {
   std::string policy = get_meta(database, "policy");
+  if (policy.empty() && get_meta(database, "kind") == "user") {
+    throw SqliteError(SqliteFault::content, 0,
+                      "it is a user cache, of which `kiln export --cache DIR FILE` makes a pack, DIR being its folder");
+  }
   if (policy != "any" && policy != "same") {
-    throw SqliteError(SqliteFault::content, 0, "is not a pack: it names no policy");
+    throw SqliteError(SqliteFault::content, 0, "it names no policy");
   }
   // A table without the index would be searched row by row.
   if (std::string_view(k_create_tables).find("\n" + database.text(k_artifacts_sql) + ";\n") == std::string_view::npos) {
-    throw SqliteError(SqliteFault::content, 0, "is not a pack: its table of artifacts is not as it should be");
+    throw SqliteError(SqliteFault::content, 0, "its table of artifacts is not as it should be");
   }
   return policy == "any" ? PackPolicy::any : PackPolicy::same;
 }

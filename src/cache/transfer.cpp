@@ -53,7 +53,9 @@ void put_anew(UserLayer& into, const Artifact& artifact) {
     return;
   }
   const LayerStats cache = into.stats();
-  throw StoreError(cache.path.string(), cache.degraded ? "the cache cannot be written: " + cache.trouble
+  const std::string name = "cache " + cache.path.string() + ": ";
+  const std::string why = cache.trouble.starts_with(name) ? cache.trouble.substr(name.size()) : cache.trouble;
+  throw StoreError(cache.path.string(), cache.degraded ? "the cache cannot be written: " + why
                                                        : "another process holds the cache; try again");
 }
 

@@ -95,7 +95,12 @@ TrimResult trim(const ServiceOptions& options, const TrimOptions& trim) {
     return trim.dry_run ? foretell(connection->store(), trim, now_in_seconds())
                         : remove(connection->store(), trim, now_in_seconds());
   } catch (const SqliteError& error) {
-    throw StoreError(file.string(), std::string(error.what()) + "; if it persists, try `kiln verify --repair`");
+    const bool storage = error.fault() == SqliteFault::input_output;
+    throw StoreError(
+        file.string(),
+        std::string(error.what()) + (storage ? "; to remove kernels takes some room: make some where the cache is, or "
+                                               "give all of it up with `kiln clear`, which needs none"
+                                             : "; if it persists, try `kiln verify --repair`"));
   }
 }
 

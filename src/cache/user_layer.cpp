@@ -1,9 +1,14 @@
 #include "cache/user_layer.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 
 #include "cache/eviction.hpp"
 #include "cache/layered_store.hpp"
+#include "cache/quarantine.hpp"
+#include "cache/trust.hpp"
 #include "cache/wait_budget.hpp"
 #include "kiln/error.hpp"
 
@@ -16,6 +21,9 @@ constexpr std::size_t k_max_touched = 4096;
 constexpr std::chrono::milliseconds k_closing_wait{20};
 
 constexpr char k_journal_mode[] = "PRAGMA journal_mode";
+
+/// As its trouble begins.
+std::string name_of(const std::filesystem::path& file) { return "cache " + file.string() + ": "; }
 
 }  // namespace
 
@@ -68,9 +76,11 @@ bool UserLayer::attempt(Need need, Use use) {
           return false;
         }
         use(*store);
+        storage_failed_ = false;
         succeeded(need);
         return true;
       } catch (const SqliteError& error) {
+        storage_failed_ = error.fault() == SqliteFault::input_output;
         if (tries == 2) {
           degrade(error.what());
         } else if (!recover(error, need, store != nullptr)) {
@@ -248,8 +258,40 @@ bool UserLayer::set_tuning(const Tuning& tuning, std::string_view strategy) {
 void UserLayer::require_usable() {
   if (health_.degraded()) {
     health_.leave_to_caller();
-    throw StoreError(file_.string(), health_.trouble());
+    const std::string name = name_of(file_);
+    const std::string& trouble = health_.trouble();
+    throw StoreError(file_.string(), trouble.starts_with(name) ? trouble.substr(name.size()) : trouble);
   }
+}
+
+/// Needs no space. Other processes notice that it is gone. Nothing when it is not ours, or cannot be deleted; else how
+/// many rows were in it, as far as can be seen.
+std::optional<std::uint64_t> UserLayer::remove_database() try {
+  close();
+  const DirectoryLock lock(directory_, busy_wait_);
+  const Trust trust = trust_database(file_, Owner::caller, ::geteuid());
+  if (!trust.trusted()) {
+    return std::nullopt;
+  }
+  std::uint64_t rows = 0;
+  {
+    const auto snapshot = Connection::snapshot(trust.path);
+    if (header_of_file(snapshot->store().database()).kind != FileHeader::Kind::ours) {
+      return std::nullopt;
+    }
+    rows = snapshot->store().count();
+  }
+  // A log that is left without its database would be taken for the next one's.
+  for (const char* suffix : {"-wal", "-shm", "-journal", ""}) {
+    if (::unlink(beside(trust.path, suffix).c_str()) != 0 && errno != ENOENT) {
+      return std::nullopt;
+    }
+  }
+  health_.recovered();
+  health_.leave_to_caller();
+  return rows;
+} catch (const std::exception&) {
+  return std::nullopt;  // what went wrong first is told
 }
 
 std::uint64_t UserLayer::clear() {
@@ -259,11 +301,17 @@ std::uint64_t UserLayer::clear() {
   }
   std::uint64_t cleared = 0;
   write_backoff_.reset();
-  attempt(Need::change, [&](Store& store) {
+  const bool done = attempt(Need::change, [&](Store& store) {
     cleared = store.clear();
     Tunings(store.database()).clear();
     store.return_space();
   });
+  if (!done && storage_failed_) {
+    if (const auto removed = remove_database()) {
+      touched_.clear();
+      return *removed;
+    }
+  }
   require_usable();
   if (!write_backoff_.over(Backoff::Clock::now())) {
     throw StoreError(file_.string(), "another process holds the cache; try again");

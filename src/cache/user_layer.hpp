@@ -54,7 +54,7 @@ class UserLayer final : public Layer {
   std::optional<std::string> tuning_of(const Tuning& tuning);
   /// False when it could not be written, or there is no cache so far.
   bool set_tuning(const Tuning& tuning, std::string_view strategy);
-  /// Throws StoreError.
+  /// Where nothing can be written to the database, as on a full disk, it is deleted. Throws StoreError.
   std::uint64_t clear();
 
  private:
@@ -87,6 +87,7 @@ class UserLayer final : public Layer {
   void write_touched_on_close();
   void evict(Store& store);
   void require_usable();
+  std::optional<std::uint64_t> remove_database();
   std::unique_ptr<Connection> open_for_query();
 
   const std::filesystem::path directory_;
@@ -98,6 +99,7 @@ class UserLayer final : public Layer {
 
   std::mutex mutex_;
   Health health_;
+  bool storage_failed_ = false;  ///< by what went wrong last: the disk is full, say
   std::unique_ptr<Connection> connection_;
   bool glance_ = true;                                      ///< snapshots are worth a try
   std::unordered_map<std::int64_t, std::int64_t> touched_;  ///< row, and when

@@ -146,7 +146,22 @@ Store* UserLayer::open_trusted(const std::filesystem::path& file, Need need) {
   if (!health_.usable(Health::Clock::now())) {
     return nullptr;
   }
-  return read_only_ ? open_read_only(file) : open_locked(file, need);
+  if (read_only_) {
+    return open_read_only(file);
+  }
+  try {
+    return open_locked(file, need);
+  } catch (const SqliteError& error) {
+    if (writes(need) || error.fault() != SqliteFault::input_output) {
+      throw;
+    }
+    // Where no file can be made beside it, SQLite cannot lock it: the main file has to do.
+    close();
+    if (!open_snapshot(file)) {
+      throw;
+    }
+    return &connection_->store();
+  }
 }
 
 /// True when the main file alone can be looked into.

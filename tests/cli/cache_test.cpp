@@ -1,7 +1,10 @@
 // What looks into and after the cache: query, show, stats, clear, explain, verify, trim, export, import.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "cli/nvrtc_program.hpp"
+#include "support/raw_database.hpp"
 
 namespace kiln::test {
 namespace {
@@ -193,6 +196,26 @@ TEST_F(FilledCache, VerifyFindsItSound) {
   EXPECT_EQ(result.at("damage").size(), 0);
 }
 
+TEST_F(FilledCache, DamageThatIsLeftIsOneLineOnStandardErrorBesideTheList) {
+  const std::string pack = (program_.home() / "damaged.kilnpack").string();
+  ASSERT_EQ(program_.run({"export", pack}).code, 0);
+  for (const std::filesystem::path& database : {program_.home() / ".cache/kiln/kiln.db", std::filesystem::path(pack)}) {
+    RawDatabase(database).execute("UPDATE artifacts SET registers = 99 WHERE id = (SELECT min(id) FROM artifacts)");
+  }
+  const std::string exported = (program_.home() / "exported.kilnpack").string();
+  const std::vector<std::vector<std::string>> commands{
+      {"verify"}, {"verify", "--json"}, {"export", exported}, {"import", pack}, {"import", pack, "--json"}};
+  for (const std::vector<std::string>& command : commands) {
+    Finished finished = program_.run(command);
+    EXPECT_EQ(finished.code, 1) << command.front();
+    EXPECT_THAT(finished.err, testing::StartsWith("kiln: 1 damaged part found: ")) << command.front();
+    EXPECT_EQ(std::ranges::count(finished.err, '\n'), 1) << finished.err;
+  }
+  Finished repaired = program_.run({"verify", "--repair"});
+  EXPECT_EQ(repaired.code, 0);
+  EXPECT_EQ(repaired.err, "");
+}
+
 TEST_F(FilledCache, TrimSaysBeforeItRemoves) {
   Json would = program_.run({"trim", "--unused-for", "0s", "--dry-run", "--json"}).line();
   EXPECT_EQ(would.at("removed").size(), 2);
@@ -214,6 +237,9 @@ TEST_F(FilledCache, ExportsMoveToAnotherMachineAndAreTheSameBytes) {
   EXPECT_EQ(other.entries(), 2);
   EXPECT_EQ(other.run({"import", first, "--json"}).line().at("present"), 2);
   EXPECT_EQ(other.run({"import", first}).out, "imported 0 kernels, 2 present, left out 0 damaged\n");
+  Finished cache = other.run({"import", (program_.home() / ".cache/kiln/kiln.db").string()});
+  EXPECT_EQ(cache.code, 1);
+  EXPECT_THAT(cache.err, HasSubstr("it is a user cache, of which `kiln export --cache DIR FILE` makes a pack"));
   Finished wrong = other.run({"import", template_});
   EXPECT_EQ(wrong.code, 1);
   EXPECT_THAT(wrong.err, HasSubstr("lookup.cu"));

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "kiln/maintenance.hpp"
 #include "service_fixture.hpp"
 #include "support/fault_vfs.hpp"
 #include "support/raw_database.hpp"
@@ -149,6 +150,67 @@ TEST_F(Degradation, InADirectoryWhereNoJournalCanBeMade) {
     ::unlink("/dev/shm/kiln-leases-54326");
     ::unlink("/tmp/kiln-leases-54326");
   }
+}
+
+TEST_F(Degradation, WhatIsInADirectoryThatCannotBeWrittenIsListedShownAndCounted) {
+  using std::filesystem::perms;
+  ASSERT_EQ(ask_anew(9), Outcome::compiled);
+  const bool root = ::geteuid() == 0;
+  if (root) {
+    for (const auto& path : {database(), database().parent_path()}) {
+      ASSERT_EQ(::chown(path.c_str(), k_other, k_other), 0);
+    }
+    std::filesystem::permissions(folder_.path(), perms(0755));
+  }
+  std::filesystem::permissions(database().parent_path(), perms(0500));
+  ChildProcess child([&] {
+    if (root && ::setresuid(k_other, k_other, k_other) != 0) {
+      return k_skipped;
+    }
+    Service service(options());
+    const std::vector<Entry> entries = service.query({});
+    if (entries.size() != 1 || !service.show(entries.front().key.text())) {
+      return 3;
+    }
+    const Stats stats = service.stats();
+    if (stats.degraded != 0 || stats.layers.size() != 1 || stats.layers.front().entries != 1) {
+      return 4;
+    }
+    if (service.find(sample_, {{"n", 8}}, target_).artifact || !service.find(sample_, {{"n", 9}}, target_).artifact) {
+      return 5;
+    }
+    try {
+      service.clear();
+      return 6;
+    } catch (const StoreError& error) {
+      const std::string said = error.what();
+      return said.find("kiln.db") == said.rfind("kiln.db") && messages_.count() == 0 ? 0 : 7;
+    }
+  });
+  EXPECT_EQ(child.wait(), 0);
+  std::filesystem::permissions(database().parent_path(), perms(0700));
+  EXPECT_TRUE(std::filesystem::exists(database()));
+}
+
+TEST_F(Degradation, OnAFullDiskTheCacheCanBeClearedAndTrimTellsHow) {
+  ASSERT_EQ(ask_anew(9), Outcome::compiled);
+  Service service(options());
+  FaultVfs disk;
+  disk.arm(Fault::disk_full, 1, Times::forever);
+  try {
+    trim(options(), {.max_bytes = 0});
+    ADD_FAILURE() << "there was room";
+  } catch (const StoreError& error) {
+    EXPECT_NE(std::string(error.what()).find("kiln clear"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(service.clear(), 1U);
+  EXPECT_FALSE(std::filesystem::exists(database()));
+  EXPECT_EQ(messages_.count(), 0U);
+  disk.disarm();
+  EXPECT_EQ(service.stats().degraded, 0U);
+  EXPECT_TRUE(service.query({}).empty());
+  EXPECT_EQ(ask(service, 9).outcome, Outcome::compiled);
+  EXPECT_EQ(ask_anew(9), Outcome::disk) << "a sound cache was made anew";
 }
 
 TEST_F(Degradation, WithoutDescriptorsTheLimitIsTheRemedy) {
