@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <sstream>
+#include <string_view>
 
 #include "cli/request.hpp"
 #include "kiln/quote.hpp"
@@ -10,6 +10,13 @@
 namespace kiln::cli {
 
 namespace {
+
+constexpr std::string_view k_blanks = " \t\r\n\v\f";
+
+std::string_view trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(k_blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(k_blanks) + 1);
+}
 
 std::string names_of(const Template& tmpl) {
   std::string names;
@@ -25,19 +32,32 @@ Value read_value(const Template& tmpl, const Parameter& parameter, std::string t
     text = read_text_file(text.substr(1), "the value of parameter " + parameter.name + " from");
   }
   if (from_file && parameter.is_list) {
-    text = normalised_list(std::move(text));
+    text = normalised_list(text);
   }
   return as_usage([&] { return parse_value(parameter, text, tmpl.name()); });
 }
 
 }  // namespace
 
-std::string normalised_list(std::string text) {
-  std::ranges::replace_if(text, [](char c) { return c == '[' || c == ']' || c == ',' || c == '{' || c == '}'; }, ' ');
-  std::istringstream stream(text);
+std::string normalised_list(std::string_view text) {
+  text = trimmed(text);
+  const bool is_plain =
+      text.size() < 2 || !((text.front() == '[' && text.back() == ']') || (text.front() == '{' && text.back() == '}'));
+  if (!is_plain) {
+    text = trimmed(text.substr(1, text.size() - 2));
+  }
   std::string list;
-  for (std::string word; stream >> word;) {
-    list += (list.empty() ? "" : ",") + word;
+  bool after_blank = false;
+  for (char c : text) {
+    const bool is_blank = k_blanks.find(c) != std::string_view::npos;
+    if (!is_blank) {
+      list += after_blank && c != ',' && list.back() != ',' ? "," : "";
+      list += c;
+    }
+    after_blank = is_blank;
+  }
+  if (is_plain && list.ends_with(',')) {
+    list.pop_back();  // the last line ends as the others do
   }
   return list;
 }

@@ -106,7 +106,7 @@ std::pair<std::string, std::vector<float>> read_list(const std::string& definiti
   const Value value = as_usage([&] { return parse_value(parameter, text, "--list"); });
   const auto& numbers = std::get<std::vector<double>>(value.storage());
   std::vector<float> list;
-  std::ranges::transform(numbers, std::back_inserter(list), [](double number) { return static_cast<float>(number); });
+  as_usage([&] { std::ranges::transform(numbers, std::back_inserter(list), to_f32); });
   return {parameter.name, std::move(list)};
 }
 

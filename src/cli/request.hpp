@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/common.hpp"
@@ -37,8 +38,9 @@ PermuteShape read_shape(const PermuteArguments& arguments);
 /// the strategy cannot move the map, and for more rows than a launch can move.
 PermuteRequest plan(const IndexMap& map, const PermuteShape& shape, const Target& target);
 
-/// Numbers as JSON has them, or as words between blanks, commas or new lines, as 1,2,3.
-std::string normalised_list(std::string text);
+/// Numbers as JSON has them, or as words between blanks, commas or new lines, as 1,2,3. Where one is missing between
+/// commas it stays so, to be refused.
+std::string normalised_list(std::string_view text);
 
 /// What `compile` and `explain compile` ask for.
 struct CompileArguments {

@@ -24,6 +24,9 @@ struct DescriptorTraits {
 };
 using Descriptor = support::UniqueHandle<DescriptorTraits>;
 
+/// UTF-8's, which some editors put before the text.
+constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
+
 /// What stands in the way of reading a file of this kind as text; empty for a regular file.
 std::string problem_of(const struct stat& status, std::uint64_t most) {
   if (S_ISREG(status.st_mode)) {
@@ -96,6 +99,9 @@ std::string read_text_file(const std::filesystem::path& file, std::string_view t
   std::string problem;
   try {
     if (std::optional<std::string> text = read(file, most, problem)) {
+      if (text->starts_with(k_byte_order_mark)) {
+        text->erase(0, k_byte_order_mark.size());
+      }
       return std::move(*text);
     }
   } catch (const std::bad_alloc&) {

@@ -207,6 +207,10 @@ struct Writer {
     if (std::isinf(nearest) && std::isfinite(value)) {
       refuse("is " + text_of(value) + ": f32 holds finite values up to 3.4028235e+38");
     }
+    if (nearest == 0.0F && value != 0.0) {
+      refuse("is " + text_of(value) +
+             ", which f32 would round to 0: its smallest value is 1e-45; give 0 if that will do");
+    }
     f32(nearest);
   }
 

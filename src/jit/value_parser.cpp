@@ -71,6 +71,13 @@ struct LocaleTraits {
   static void close(Type handle) noexcept { freelocale(handle); }
 };
 
+/// Whether all digits of a number's text, before its exponent, are zeros: one that is too small is read as 0 as well.
+bool says_zero(std::string_view text) {
+  const bool is_hex = text.find_first_of("xX") != std::string_view::npos;
+  return text.substr(0, text.find_first_of(is_hex ? "pP" : "eE")).find_first_of("123456789abcdefABCDEF") ==
+         std::string_view::npos;
+}
+
 /// Decimal, hex float, inf or nan. Not std::from_chars, which libc++ 19 lacks for reals, and not strtod, which
 /// follows the process's locale.
 std::optional<double> parse_real(std::string_view text) {
@@ -86,7 +93,7 @@ std::optional<double> parse_real(std::string_view text) {
     return std::nullopt;
   }
   bool overflowed = std::isinf(value) && text.find_first_of("iI") == std::string_view::npos;
-  return overflowed ? std::nullopt : std::optional(value);
+  return overflowed || (value == 0.0 && !says_zero(text)) ? std::nullopt : std::optional(value);
 }
 
 Value parse_scalar(const Parameter& parameter, std::string_view text, std::string_view template_name) {

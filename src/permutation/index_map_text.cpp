@@ -48,13 +48,12 @@ class Scanner {
     at_ = text_.data();
     skip_blanks();
     take('[');
-    for (std::uint64_t index = 0;; ++index) {
-      skip_separators();
-      if (index == position) {
-        refuse("is out of range: sources must be below " + std::to_string(source_size));
-      }
+    skip_blanks();
+    for (std::uint64_t index = 0; index < position; ++index) {
       number();
+      skip_separator();
     }
+    refuse("is out of range: sources must be below " + std::to_string(source_size));
   }
 
  private:
@@ -77,7 +76,8 @@ class Scanner {
   }
 
   void plain_list(std::vector<std::uint32_t>& list) {
-    for (skip_separators(); at_ != end_; skip_separators()) {
+    skip_blanks();
+    for (bool more = at_ != end_; more; more = skip_separator()) {
       list.push_back(number());
     }
   }
@@ -105,10 +105,13 @@ class Scanner {
       ++at_;
     }
   }
-  void skip_separators() noexcept {
-    while (at_ != end_ && (is_blank(*at_) || *at_ == ',')) {
-      ++at_;
-    }
+  /// Blanks, or one comma and the blanks around it: the last line may end in a comma as the others do. Whether the text
+  /// goes on, which it can only with a number.
+  bool skip_separator() noexcept {
+    skip_blanks();
+    take(',');
+    skip_blanks();
+    return at_ != end_;
   }
   bool take(char wanted) noexcept {
     bool found = at_ != end_ && *at_ == wanted;
@@ -119,7 +122,8 @@ class Scanner {
   /// What stands here, up to the next blank or separator: at least one character unless the text has ended.
   std::string_view word() const noexcept {
     const char* stop = at_ == end_ ? at_ : at_ + 1;
-    while (stop != end_ && !is_blank(*stop) && *stop != ',' && *stop != ']') {
+    const bool is_comma = at_ != end_ && *at_ == ',';  // which is no part of what follows
+    while (!is_comma && stop != end_ && !is_blank(*stop) && *stop != ',' && *stop != ']') {
       ++stop;
     }
     return {at_, static_cast<std::size_t>(stop - at_)};

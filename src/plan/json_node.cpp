@@ -61,7 +61,15 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     }
     return add_number(value);
   }
-  bool number_float(double value, const std::string&) override { return add_number(value); }
+  bool number_float(double value, const std::string& token) override {
+    const std::string digits = token.substr(0, token.find_first_of("eE"));
+    if (value == 0.0 && digits.find_first_of("123456789") != std::string::npos) {
+      fail(line(1), "the number " + one_line(token) +
+                        " is smaller than what a double holds, about 4.9e-324; give 0 if "
+                        "that will do");
+    }
+    return add_number(value);
+  }
   bool string(std::string& value) override { return add(std::move(value)); }
   bool binary(binary_t&) override { return false; }
   bool start_object(std::size_t) override { return open(JsonNode::Object{}); }

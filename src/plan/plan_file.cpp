@@ -9,6 +9,7 @@
 #include "kiln/quote.hpp"
 #include "kiln/source.hpp"
 #include "kiln/text_file.hpp"
+#include "kiln/value_text.hpp"
 #include "plan/field.hpp"
 #include "plan/json_node.hpp"
 #include "plan/template_field.hpp"
@@ -195,8 +196,8 @@ class Reader {
       for (const auto& [name, field] : lists->members()) {
         const Value value = plan::read_value(field, numbers);
         const auto& list = std::get<std::vector<double>>(value.storage());
-        std::transform(list.begin(), list.end(), std::back_inserter(ending.lists[name]),
-                       [](double number) { return static_cast<float>(number); });
+        plan::at(field,
+                 [&] { std::transform(list.begin(), list.end(), std::back_inserter(ending.lists[name]), to_f32); });
       }
     }
     return ending;

@@ -45,6 +45,33 @@ TEST_F(CompileCommand, AListFromAFileIsTheSameRequest) {
   EXPECT_EQ(second.at("outcome"), "disk");
 }
 
+TEST_F(CompileCommand, AListFromAFileHasNoHoles) {
+  for (const char* text : {"[2,,1]", "2, ,1", "2,1,,", ",2", "[2 1,]"}) {
+    std::string table = program_.file("table.json", text);
+    Finished finished = compile({"-D", "table=@" + table, "-D", "element=float", "--target", "sm_90"});
+    EXPECT_EQ(finished.code, 2) << text;
+    EXPECT_THAT(finished.err, HasSubstr("'' is not a whole number")) << text;
+  }
+  auto key = [&](const std::string& text) {
+    std::string table = program_.file("table.json", text);
+    return compile({"-D", "table=@" + table, "-D", "element=float", "--target", "sm_90", "--json"}).line().at("key");
+  };
+  for (const char* text : {"2 1\n0\n", "2,\n1,\n0,\n", "{2,1,0}", " [ 2 , 1\n,0 ] \n", "\xEF\xBB\xBF[2,1,0]"}) {
+    EXPECT_EQ(key(text), key("[2,1,0]")) << text;
+  }
+}
+
+TEST_F(CompileCommand, AByteOrderMarkChangesNothing) {
+  const std::string marked_template =
+      program_.file("marked/lookup.cu", std::string("\xEF\xBB\xBF") + k_lookup_template);
+  std::vector<std::string> arguments{"-D", "table=2,1,0", "-D", "element=float", "--target", "sm_90", "--json"};
+  Json plain = compile(arguments).line();
+  arguments.insert(arguments.begin(), {"compile", marked_template});
+  Json marked = program_.run(arguments).line();
+  EXPECT_EQ(marked.at("key"), plain.at("key"));
+  EXPECT_EQ(marked.at("outcome"), "disk");
+}
+
 TEST_F(CompileCommand, RealsAreReadExactly) {
   auto key = [&](const std::string& factor) {
     return compile({"-D", "table=0", "-D", "element=float", "-D", "factor=" + factor, "--target", "sm_90", "--json"})

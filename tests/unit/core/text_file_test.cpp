@@ -63,6 +63,18 @@ TEST_F(TextFileTest, GivesEveryByte) {
   EXPECT_EQ(read_text_file(dir_ / "link", "plan"), text);
 }
 
+TEST_F(TextFileTest, LeavesOutTheByteOrderMarkAtTheBegin) {
+  const std::string mark = "\xEF\xBB\xBF";
+  test::write_file(dir_ / "a", mark + "text" + mark);
+  EXPECT_EQ(read_text_file(dir_ / "a", "plan"), "text" + mark);
+  test::write_file(dir_ / "a", mark);
+  EXPECT_EQ(read_text_file(dir_ / "a", "plan"), "");
+  test::write_file(dir_ / "a", mark + mark);
+  EXPECT_EQ(read_text_file(dir_ / "a", "plan"), mark) << "once";
+  test::write_file(dir_ / "a", mark.substr(0, 2));
+  EXPECT_EQ(read_text_file(dir_ / "a", "plan"), mark.substr(0, 2));
+}
+
 TEST_F(TextFileTest, ReadsFilesThatDoNotKnowTheirSize) {
   EXPECT_NE(read_text_file("/proc/self/status", "plan").find("\nPid:"), std::string::npos);
 }

@@ -1,5 +1,6 @@
 #include "jit/literal.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -143,6 +144,15 @@ TEST(Literal, RoundsToTheNearestFloat) {
 TEST(Literal, RefusesFinitesBeyondFloat) {
   EXPECT_NE(refusal(of(ParameterType::f32), 3.5e38).find("is 3.5e+38: f32 holds"), std::string::npos);
   EXPECT_NE(refusal(of(ParameterType::f32), -1e300).find("is -1e+300"), std::string::npos);
+}
+
+TEST(Literal, RefusesWhatFloatWouldRoundToZero) {
+  EXPECT_THAT(refusal(of(ParameterType::f32), 1e-50), testing::HasSubstr("is 1e-50, which f32 would round to 0"));
+  EXPECT_THAT(refusal(of(ParameterType::f32), -7e-46), testing::HasSubstr("is -7e-46, which f32"));
+  EXPECT_THAT(refusal(of(ParameterType::f32), std::numeric_limits<double>::denorm_min()), testing::HasSubstr("to 0"));
+  EXPECT_EQ(literal(of(ParameterType::f32), 0.0), "0x0p+0f");
+  EXPECT_EQ(literal(of(ParameterType::f32), -0.0), "-0x0p+0f");
+  EXPECT_EQ(std::strtof(literal(of(ParameterType::f32), 8e-46).c_str(), nullptr), 1e-45F);
 }
 
 TEST(Literal, WritesNonFinitesByTheirBits) {

@@ -28,6 +28,9 @@ TEST(ParseValue, ReadsRealsWhateverTheLocale) {
   EXPECT_EQ(parsed(ParameterType::f64, "0.1"), Value(0.1));
   EXPECT_EQ(parsed(ParameterType::f32, "-1e-3"), Value(-1e-3));
   EXPECT_EQ(parsed(ParameterType::f64, "0x1.8p1"), Value(3.0));
+  for (const char* zero : {"0", "0.0", "0e5", "0.000E-9", "0x0p-1", "0x0.0", ".0"}) {
+    EXPECT_EQ(parsed(ParameterType::f64, zero), Value(0.0)) << zero;
+  }
   EXPECT_EQ(parsed(ParameterType::f64, "-inf"), Value(-HUGE_VAL));
   EXPECT_TRUE(std::isnan(std::get<double>(parsed(ParameterType::f32, "nan").storage())));
 }
@@ -57,6 +60,9 @@ TEST(ParseValue, RefusesWhatIsNoValueAndNamesIt) {
                                                          {ParameterType::u64, "-18446744073709551615"},
                                                          {ParameterType::f32, "1,5"},
                                                          {ParameterType::f64, "1e999"},
+                                                         {ParameterType::f64, "1e-400"},
+                                                         {ParameterType::f32, "-0.01e-400"},
+                                                         {ParameterType::f64, "0x1p-2000"},
                                                          {ParameterType::f64, "x"},
                                                          {ParameterType::boolean, "yes"},
                                                          {ParameterType::character, "'ab'"}};

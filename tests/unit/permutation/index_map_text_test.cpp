@@ -48,7 +48,7 @@ TEST(IndexMapText, TheLargestSourceDecidesTheSizeUnlessItIsGiven) {
 }
 
 TEST(IndexMapText, RefusesAnEmptyMap) {
-  for (std::string_view text : {"", "  \n", "[]", "[ ]\n", ",,"}) {
+  for (std::string_view text : {"", "  \n", "[]", "[ ]\n"}) {
     EXPECT_EQ(refusal(text), "map.json: the index map is empty: it needs at least one source position") << text;
   }
 }
@@ -60,6 +60,22 @@ TEST(IndexMapText, RefusesAWordNamingItsLine) {
   EXPECT_EQ(refusal("[[1], [2]]"), "map.json:1: '[1' is not an index: expected a whole number from 0");
   EXPECT_EQ(refusal("+1"), "map.json:1: '+1' is not an index: expected a whole number from 0");
   EXPECT_EQ(refusal("-"), "map.json:1: '-' is not an index: expected a whole number from 0");
+}
+
+TEST(IndexMapText, RefusesAListWithHoles) {
+  for (std::string_view text : {"2,,1", "2, ,1", "2,\n,1", ",2,1", " ,2,1", ",,", ","}) {
+    EXPECT_THAT(refusal(text), testing::HasSubstr("',' is not an index: expected a whole number from 0")) << text;
+  }
+  EXPECT_EQ(refusal("2,1,,,,"), "map.json:1: ',' is not an index: expected a whole number from 0");
+  EXPECT_EQ(refusal("0,\n1,\n,\n"), "map.json:3: ',' is not an index: expected a whole number from 0");
+  EXPECT_EQ(refusal("0,\n7,2", 3), "map.json:2: '7' is out of range: sources must be below 3");
+}
+
+TEST(IndexMapText, TakesOneCommaWithBlanksAroundItForOneSeparator) {
+  for (std::string_view text :
+       {"2,1,0", "2 1 0\n", " 2 , 1\t,\n0\r\n", "2\n1\n\n0\n\n", "2 1,0", "2,1,0,", "2,\n1,\n0,\n"}) {
+    EXPECT_EQ(IndexMap::parse(text, "text"), IndexMap::parse("[2,1,0]", "text")) << text;
+  }
 }
 
 TEST(IndexMapText, ShortensALongWord) {

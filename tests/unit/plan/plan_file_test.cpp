@@ -50,6 +50,13 @@ TEST_F(PlanFileTest, NumbersBeyondADouble) {
             "plan.json:1: the number -1e400 is beyond what a double holds, about 1.8e308 either way");
 }
 
+TEST_F(PlanFileTest, NumbersThatADoubleWouldRoundToZero) {
+  EXPECT_EQ(
+      refusal_of("{\"kiln_plan\": 1,\n \"kernels\": 1e-999}"),
+      "plan.json:2: the number 1e-999 is smaller than what a double holds, about 4.9e-324; give 0 if that will do");
+  EXPECT_THAT(refusal_of("-0.0e-999"), testing::Not(testing::HasSubstr("smaller")));
+}
+
 TEST_F(PlanFileTest, WhatIsNoJson) {
   EXPECT_EQ(refusal_of(" \n"), "plan.json:1: not JSON: the file is empty");
   EXPECT_THAT(refusal_of("\xff\xfe"), testing::StartsWith("plan.json:1: not JSON: "));
@@ -175,6 +182,9 @@ TEST_F(PlanFileTest, EndingsThatCannotBe) {
   };
   EXPECT_THAT(refusal_with(R"(, "to_dtype": "f17")"), testing::HasSubstr("kernels[0]: ending.to is 'f17'"));
   EXPECT_THAT(refusal_with(R"(, "ending": "value;")"), testing::HasSubstr("has a ';'"));
+  EXPECT_THAT(refusal_with(R"(, "lists": {"a": [1, 1e39]})"),
+              testing::HasSubstr("kernels[0].lists.a: 1e+39 is beyond"));
+  EXPECT_THAT(refusal_with(R"(, "lists": {"a": [1e-50]})"), testing::HasSubstr("kernels[0].lists.a: 1e-50 is beyond"));
   EXPECT_THAT(refusal_with(R"(, "lists": {"a": ["x"]})"), testing::HasSubstr("kernels[0].lists.a[0]"));
   EXPECT_THAT(refusal_with(R"(, "lists": {"a b": [1]})"), testing::HasSubstr("it must be a C++ name"));
 }
