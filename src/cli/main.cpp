@@ -78,8 +78,11 @@ ExitCode report(const CLI::App& app, const CLI::ParseError& error) {
                               [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
   std::string message = error.what();
   if (unknown != options_end) {
+    std::vector<std::string> before_command = app.remaining(false);
+    bool is_early = std::ranges::find(before_command, *unknown) != before_command.end();
+    command = is_early ? "kiln" : command;
     message = "there is no option " + one_line(unknown->substr(0, unknown->find('='))) +
-              (chosen == &app ? " before a command" : "");
+              (is_early ? " before a command" : "");
   } else if (chosen->get_require_subcommand_min() > 0 && !rest.empty()) {
     message = "there is no command " + quote(chosen == &app ? rest.front() : chosen->get_name() + " " + rest.front());
   }

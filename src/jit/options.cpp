@@ -54,16 +54,16 @@ void check_ptxas(std::string_view option, std::string_view value) {
   }
 }
 
-}  // namespace
-
-CompileArguments compile_arguments(const Source& source, const Target& target) {
-  CompileArguments arguments;
-  // Quoted includes are also looked for in the current folder unless the compiler is told not to.
-  arguments.keyed = {"--gpu-architecture=" + target.text(), "--no-source-include"};
-  std::vector<std::string> own;
+/// The caller's options, each in one spelling.
+struct Canonical {
+  std::vector<std::string> options;
   bool has_standard = false;
-  for (std::size_t i = 0; i < source.options.size(); ++i) {
-    const std::string& text = source.options[i];
+};
+
+Canonical canonical(const std::vector<std::string>& options) {
+  Canonical result;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const std::string& text = options[i];
     if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; })) {
       throw Error(ErrorCode::invalid_argument,
                   "option " + quote(text) + " holds a control character: give each option on its own, as plain text");
@@ -72,29 +72,42 @@ CompileArguments compile_arguments(const Source& source, const Target& target) {
     const KnownOption* known = find_option(given.name);
     if (known == nullptr) {
       // A newer compiler may know it; one that does not names it in its log.
-      own.push_back(text);
+      result.options.push_back(text);
       continue;
     }
     if (!known->remedy.empty()) {
       refuse(text, known->remedy);
     }
     if (known->takes_value && !given.has_value) {
-      if (i + 1 == source.options.size()) {
+      if (i + 1 == options.size()) {
         throw Error(ErrorCode::invalid_argument, "option " + quote(text) + " takes a value and none follows");
       }
-      given.value = source.options[++i];
+      given.value = options[++i];
     }
-    has_standard = has_standard || known->name == "--std";
+    result.has_standard = result.has_standard || known->name == "--std";
     if (known->name == "--ptxas-options") {
       check_ptxas(text, given.value);
     }
     bool with_value = known->takes_value || given.has_value;
-    own.push_back(with_value ? std::string(known->name) + "=" + std::string(given.value) : std::string(known->name));
+    result.options.push_back(with_value ? std::string(known->name) + "=" + std::string(given.value)
+                                        : std::string(known->name));
   }
-  if (!has_standard) {
+  return result;
+}
+
+}  // namespace
+
+void check_options(const std::vector<std::string>& options) { canonical(options); }
+
+CompileArguments compile_arguments(const Source& source, const Target& target) {
+  CompileArguments arguments;
+  // Quoted includes are also looked for in the current folder unless the compiler is told not to.
+  arguments.keyed = {"--gpu-architecture=" + target.text(), "--no-source-include"};
+  Canonical own = canonical(source.options);
+  if (!own.has_standard) {
     arguments.keyed.emplace_back("--std=c++17");
   }
-  arguments.keyed.insert(arguments.keyed.end(), own.begin(), own.end());
+  arguments.keyed.insert(arguments.keyed.end(), own.options.begin(), own.options.end());
   // NVRTC's own cache swallows the log; the assembler's report is the only source for spills.
   arguments.serving = {"--no-cache", "--ptxas-options=--verbose"};
   return arguments;

@@ -22,4 +22,7 @@ struct CompileArguments {
 /// with what to use instead.
 CompileArguments compile_arguments(const Source& source, const Target& target);
 
+/// Whether `compile_arguments` takes these options of a source. Pure. Throws what that would.
+void check_options(const std::vector<std::string>& options);
+
 }  // namespace kiln::jit

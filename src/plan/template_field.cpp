@@ -1,5 +1,7 @@
 #include "plan/template_field.hpp"
 
+#include "jit/options.hpp"
+
 namespace kiln::plan {
 
 namespace {
@@ -18,6 +20,7 @@ TemplateOptions read_options(const Field& field, const std::filesystem::path& fo
   }
   if (auto compile_options = field.find("options")) {
     options.options = compile_options->texts();
+    at(*compile_options, [&] { jit::check_options(options.options); });
   }
   if (auto entries = field.find("entries")) {
     options.entries = entries->texts();

@@ -44,6 +44,11 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"{\"kiln_plan\": 1}", {"\"kernels\" is missing"}},
         Wrong{"{\"kiln_plan\": 1,\n\"kernels\": [\n{\"permutation\": [1,0],\n \"colour\": 1}]}",
               {"plan.json:4: kernels[0].colour: unknown field", "dtype"}},
+        Wrong{"{\"kiln_plan\": 1,\n\"templates\": {\"a\": {\"file\": \"lookup.cu\",\n\"options\": "
+              "[\"-I/x\"]}},\n\"kernels\": []}",
+              {"plan.json:3: templates.a.options: option '-I/x' is reserved by Kiln"}},
+        Wrong{"{\"kiln_plan\": 1,\n\"kernels\": [{\"template\": {\"file\": \"lookup.cu\", \"options\": [\"-std\"]}}]}",
+              {"plan.json:2: kernels[0].template.options: option '-std' takes a value"}},
         Wrong{"{\"kiln_plan\": 1, \"kernels\": [],\n\"kernels\": []}", {"plan.json:2: ", "twice"}},
         Wrong{"{\"kiln_plan\": 1,\n\"kernels\": [\n\n{\"template\":\n\"missing.cu\"}]}",
               {"plan.json:5: kernels[0].template: ", "missing.cu"}},

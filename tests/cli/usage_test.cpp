@@ -93,13 +93,16 @@ INSTANTIATE_TEST_SUITE_P(Commands, UsageErrors,
                                          Wrong{{"explain", "fry"}, "'explain fry'"}));
 
 // The misspelt option is why the other thing is missing or wrong.
-INSTANTIATE_TEST_SUITE_P(UnknownOptionsComeFirst, UsageErrors,
-                         testing::Values(Wrong{{"query", "--colour"}, "no option --colour"},
-                                         Wrong{{"precompile", "--taget", "sm_90", "plan.json"}, "no option --taget"},
-                                         Wrong{{"permute", "--index=1,0", "--target", "sm_90"}, "no option --index"},
-                                         Wrong{{"query", "--colour", "--sort", "size"}, "no option --colour"},
-                                         Wrong{{"explain", "permute", "--index", "1,0"},
-                                               "no option --index (see kiln explain permute"}));
+INSTANTIATE_TEST_SUITE_P(
+    UnknownOptionsComeFirst, UsageErrors,
+    testing::Values(Wrong{{"query", "--colour"}, "no option --colour"},
+                    Wrong{{"precompile", "--taget", "sm_90", "plan.json"}, "no option --taget"},
+                    Wrong{{"permute", "--index=1,0", "--target", "sm_90"}, "no option --index"},
+                    Wrong{{"query", "--colour", "--sort", "size"}, "no option --colour"},
+                    Wrong{{"--cache", "d", "query"}, "no option --cache before a command (see kiln --help"},
+                    Wrong{{"--json", "query", "--bogus"}, "no option --json before a command"},
+                    Wrong{{"query", "--bogus", "--json"}, "no option --bogus (see kiln query --help"},
+                    Wrong{{"explain", "permute", "--index", "1,0"}, "no option --index (see kiln explain permute"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Permute, UsageErrors,
@@ -130,6 +133,10 @@ INSTANTIATE_TEST_SUITE_P(
         wrong("permute", {"--indices", "1,0", "--ending", "value)"}, "closes nothing"),
         wrong("permute", {"--indices", "1,0", "--ending", "a[position]", "--list", "a"}, "NAME=@FILE"),
         wrong("permute", {"--indices", "1,0", "--ending", "a[position]", "--list", "a=1,x"}, "x"),
+        wrong("permute", {"--indices", "1,0", "--ending", "a[position]", "--list", "a=1,1e39"}, "1e+39 is beyond"),
+        wrong("permute", {"--indices", "1,0", "--ending", "a[position]", "--list", "a=1e-50,1"}, "1e-50 is beyond"),
+        wrong("permute", {"--indices", "2,,1"}, "',' is not an index"),
+        wrong("permute", {"--indices", "2,1,,"}, "',' is not an index"),
         wrong("permute", {"--indices", "1,0", "--ending", "a[position]", "--list", "2=1"}, "C++ name"),
         wrong("permute", {"--indices", "1,0", "--row-stride-in", "1"}, "row_stride_in is 1"),
         wrong("permute", {"--indices", "1,0", "--row-stride-out", "1"}, "row_stride_out is 1"),
