@@ -96,7 +96,7 @@ TEST(TidyOnSignal, WithoutASignalTouchesNothingAndLeavesTheSignalsAsTheyWere) {
 
 TEST(TidyOnSignal, LetsAnIgnoredSignalBeIgnored) {
   std::signal(SIGHUP, SIG_IGN);
-  TidyOnSignal tidy({});
+  TidyOnSignal tidy;
   raise(SIGHUP);  // as nohup has it
   struct sigaction now{};
   sigaction(SIGHUP, nullptr, &now);
