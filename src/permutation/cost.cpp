@@ -12,8 +12,8 @@
 // The model, and where its constants come from: an H200 with 132 multiprocessors, on which the driver copies at 4.2
 // TB/s, reads and writes counted. docs/performance.md has the figures. For the random maps measured there the speed
 // comes out within 16 % of what was measured, within 6 % on average; tests/unit/permutation/cost_test.cpp holds that.
-// Tiled is reckoned with the same constants, and for no map measured so far. Other devices are taken to be alike but
-// for the size of their shared memory: what counts is which strategy is faster, and by how much.
+// So it does for maps that swap axes, tiled. Other devices are taken to be alike but for the size of their shared memory:
+// what counts is which strategy is faster, and by how much.
 //
 //   memory  (bytes read + bytes written) / (2 * bytes of y), times 0.96: a kernel is a little faster than the driver.
 //           Direct reads each sector of 32 bytes once a warp. Those whose rows stay in the cache of a multiprocessor
@@ -46,8 +46,12 @@ constexpr double k_index_share = 0.8;
 constexpr double k_lanes_issue = 0.28;
 constexpr double k_moved_issue = 0.45;        // a lane, where vectors are put together from two
 constexpr double k_moved_lanes_issue = 0.85;  // several lanes
-constexpr double k_digits_bytes = 2;          // a vector of a side of a tile that is made of digits
-constexpr double k_narrow_bytes = 1.1;        // units of 1 and 2 bytes that are gathered one by one
+constexpr double k_digits_bytes = 1.0;        // a vector of a side of a tile that is made of digits,
+constexpr double k_digits_narrow = 2.2;       // if it is shorter than a word
+constexpr double k_tile_narrow_bytes = 0.3;   // units of 1 and 2 bytes in such a tile
+constexpr double k_tile_shared = 0.3;
+constexpr double k_merged = 6;          // a sector of which a run writes a part
+constexpr double k_narrow_bytes = 1.1;  // units of 1 and 2 bytes that are gathered one by one
 constexpr double k_tile = 0.4;
 constexpr double k_tile_half = 0.09;  // of shared memory: a tile of so much has half of that
 constexpr double k_alone_filled_first = 0.9;
@@ -106,6 +110,10 @@ double tile_part(double bytes, double limit, bool filled_first) noexcept {
   return std::hypot(k_tile * part / (part + k_tile_half), alone && filled_first ? k_alone_filled_first : 0.0);
 }
 
+double digits_issue(double vector_bytes) noexcept {
+  return vector_bytes < 4 ? k_digits_narrow : k_digits_bytes / vector_bytes;
+}
+
 Cost direct_cost(unsigned index_bits, unsigned threads, const BlockMap& blocks) {
   Cost cost = cost_for(blocks);
   const double row_in_bytes = cost.row_bytes - cost.row_out_bytes;
@@ -157,17 +165,17 @@ struct Coster {
                         [](std::uint64_t places, const TileDigit& digit) { return places * digit.extent; }));
     const double load_bytes = bytes_of(tiled.load.units, blocks);
     const double store_bytes = bytes_of(tiled.store.units, blocks);
-    const auto run = static_cast<double>(tiled.run_bytes);
-    // A run that begins between two sectors is in one more.
-    const double over = load_bytes == k_vector_bytes && store_bytes == k_vector_bytes ? 0 : 32 / (run + 32);
+    // A run that begins between two sectors is in one more; where it is written, memory has to merge both.
+    const double end = 32 / (static_cast<double>(tiled.run_bytes) + 32);
+    const double over = (load_bytes < k_vector_bytes ? end : 0) + (store_bytes < k_vector_bytes ? k_merged * end : 0);
     const auto cycles = static_cast<double>(
         bank_cycles(tiled.load, blocks.unit_bytes, shared_piece_bytes(tiled.load, blocks.unit_bytes)) +
         bank_cycles(tiled.store, blocks.unit_bytes, blocks.unit_bytes));
     PassCost pass;
-    pass.memory = k_kernel_memory * (1 + over);
-    pass.shared = cycles / (units * blocks.unit_bytes / k_bank_row_bytes) / k_shared_cycles;
-    pass.issue = k_digits_bytes / load_bytes + k_digits_bytes / store_bytes +
-                 (blocks.unit_bytes < 4 ? k_narrow_bytes / blocks.unit_bytes : 0);
+    pass.memory = k_kernel_memory * (1 + over / 2);
+    pass.shared = k_tile_shared * cycles / (units * blocks.unit_bytes / k_bank_row_bytes) / k_shared_cycles;
+    pass.issue = digits_issue(load_bytes) + digits_issue(store_bytes) +
+                 (blocks.unit_bytes < 4 ? k_tile_narrow_bytes / blocks.unit_bytes : 0);
     pass.tile = tile_part(tiled.shared_bytes, limit, /*filled_first=*/false);
     cost.passes = {pass};
     cost.latency_us = k_staged_latency_us;
