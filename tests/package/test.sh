@@ -46,7 +46,8 @@ case $case in
     "$cmake" --build "$folder"
     "$folder/consumer"
     ;;
-  subdirectory) consume "$@" -DKILN_SOURCE="$(dirname "$(dirname "$here")")" ;;
+  # Not optimised: this compiles all of the library once more.
+  subdirectory) consume "$@" -DCMAKE_BUILD_TYPE= -DKILN_SOURCE="$(dirname "$(dirname "$here")")" ;;
   pkgconfig)
     mkdir -p "$folder"
     PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name kiln.pc)")
