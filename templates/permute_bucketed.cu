@@ -86,8 +86,8 @@ class Split {
   __device__ __forceinline__ void read(const unsigned char* x) {
     const unsigned first = segment_ * kiln::source_segment;
     const unsigned units = kiln::row_in - first < kiln::source_segment ? kiln::row_in - first : kiln::source_segment;
-    phase_ = kiln::stage_segment<unit, element, kiln::threads>(
-        shared_bytes(), x + 1ull * first * sizeof(unit), static_cast<unsigned>(units * sizeof(unit)));
+    phase_ = kiln::stage_segment<unit, element, kiln::threads>(shared_bytes(), x + 1ull * first * sizeof(unit),
+                                                               static_cast<unsigned>(units * sizeof(unit)));
   }
 
   /// Writes the runs of what was read to the row's scratch memory. `Writer`: WriteKept or WriteOnce.
@@ -244,9 +244,9 @@ __global__ void __launch_bounds__(kiln::threads, kiln::resident)
   }
 }
 
-/// The grid has gridDim.y groups, each of as many blocks as both passes have segments, and group g takes the rows g, g +
-/// gridDim.y, … Scratch memory has `ring` rows for each group, `counters` two counters for each of them, 0 at first: of
-/// the blocks that have written the row, and of those that have read it.
+/// The grid has gridDim.y groups, each of as many blocks as both passes have segments, and group g takes the rows g, g
+/// + gridDim.y, … Scratch memory has `ring` rows for each group, `counters` two counters for each of them, 0 at first:
+/// of the blocks that have written the row, and of those that have read it.
 ///
 /// Why it ends: the launch is cooperative, so that every block is running, and none waits for a block that has not
 /// started. Number a group's rows in the order it takes them. A block of the second pass waits for row n to be written,

@@ -63,7 +63,8 @@ struct PrecompileOptions {
 
 /// Compiles `plan` into a pack. Needs neither GPU nor driver. A kernel that does not compile is listed, the others
 /// go on; what is in the pack already is skipped, so a run that was stopped can be started again. The pack appears
-/// whole or not at all; none is made of nothing, when every kernel fails and there was no pack. Throws StoreError, Error{nvrtc_unavailable, unsupported_target}.
+/// whole or not at all; none is made of nothing, when every kernel fails and there was no pack. Throws StoreError,
+/// Error{nvrtc_unavailable, unsupported_target}.
 KILN_EXPORT PrecompileResult precompile(const Plan& plan, const PrecompileOptions& options);
 
 }  // namespace kiln

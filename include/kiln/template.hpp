@@ -36,8 +36,8 @@ struct Header {
 
 struct TemplateOptions {
   /// Searched, in order, for headers the template includes. Each must be a folder that is there. Read once, when the
-  /// template is made. An #include names its header itself or is a macro that is such a name: one whose name is computed
-  /// so that it could be absolute is a TemplateError, since the compiler would read a file that no key covers.
+  /// template is made. An #include names its header itself or is a macro that is such a name: one whose name is
+  /// computed so that it could be absolute is a TemplateError, since the compiler would read a file that no key covers.
   std::vector<std::filesystem::path> include_dirs{};
   /// Headers in memory, by include name; they win over `include_dirs`.
   std::map<std::string, std::string> headers{};

@@ -13,8 +13,8 @@ namespace kiln {
 /// Pure. Throws TemplateError naming the parameter and the text.
 KILN_EXPORT Value parse_value(const Parameter& parameter, std::string_view text, std::string_view template_name);
 
-/// The nearest f32. Pure. Throws Error{invalid_argument} for a finite number that f32 has not: it would become infinite,
-/// or 0 though it is not.
+/// The nearest f32. Pure. Throws Error{invalid_argument} for a finite number that f32 has not: it would become
+/// infinite, or 0 though it is not.
 KILN_EXPORT float to_f32(double number);
 
 }  // namespace kiln

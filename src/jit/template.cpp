@@ -34,9 +34,10 @@ namespace {
 
 void check_name(const std::string& name) {
   // The compiler takes one with a dash in front for an option.
-  bool is_plain = !name.empty() && name.front() != '-' && name != "." && name != ".." && std::none_of(name.begin(), name.end(), [](char c) {
-    return c == '/' || c == '\\' || c == '"' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-  });
+  bool is_plain = !name.empty() && name.front() != '-' && name != "." && name != ".." &&
+                  std::none_of(name.begin(), name.end(), [](char c) {
+                    return c == '/' || c == '\\' || c == '"' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+                  });
   if (!is_plain) {
     throw TemplateError(quote(name), {},
                         "a template's name is a plain file name, such as scale.cu, not " + quote(name));

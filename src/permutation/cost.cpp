@@ -12,8 +12,8 @@
 // The model, and where its constants come from: an H200 with 132 multiprocessors, on which the driver copies at 4.2
 // TB/s, reads and writes counted. docs/performance.md has the figures. For the random maps measured there the speed
 // comes out within 16 % of what was measured, within 6 % on average; tests/unit/permutation/cost_test.cpp holds that.
-// So it does for maps that swap axes, tiled. Other devices are taken to be alike but for the size of their shared memory:
-// what counts is which strategy is faster, and by how much.
+// So it does for maps that swap axes, tiled. Other devices are taken to be alike but for the size of their shared
+// memory: what counts is which strategy is faster, and by how much.
 //
 //   memory  (bytes read + bytes written) / (2 * bytes of y), times 0.96: a kernel is a little faster than the driver.
 //           Direct reads each sector of 32 bytes once a warp. Those whose rows stay in the cache of a multiprocessor

@@ -40,8 +40,8 @@ class Offsets {
   unsigned words_[(Count + 1) / 2];
 };
 
-/// What leaves the L2 cache first: data that nobody reads again. To be made where all threads of a warp are: a policy made
-/// in a branch was seen to be compiled into an illegal instruction (NVRTC 13.0, sm_90).
+/// What leaves the L2 cache first: data that nobody reads again. To be made where all threads of a warp are: a policy
+/// made in a branch was seen to be compiled into an illegal instruction (NVRTC 13.0, sm_90).
 class ReadOnce {
  public:
   __device__ __forceinline__ ReadOnce() {

@@ -58,7 +58,9 @@ __device__ constexpr bool divides_digits(unsigned count) {
 template <typename Side>
 constexpr bool k_is_steady = divides_digits<Side>(Side::k_units);
 
-__device__ constexpr unsigned greatest_divisor(unsigned a, unsigned b) { return b == 0 ? a : greatest_divisor(b, a % b); }
+__device__ constexpr unsigned greatest_divisor(unsigned a, unsigned b) {
+  return b == 0 ? a : greatest_divisor(b, a % b);
+}
 
 template <typename Side, unsigned UnitBytes, unsigned Number = 0>
 __device__ constexpr unsigned shared_piece(unsigned together, unsigned units) {
