@@ -4,21 +4,16 @@
 #include <numeric>
 
 #include "permutation/bucketed_runs.hpp"
+#include "permutation/sizes.hpp"
 
 namespace kiln::permutation {
 
 namespace {
 
-constexpr std::uint64_t k_vector_bytes = 16;
 constexpr std::uint64_t k_most_offsets = 65'536;       // that 16 bits tell apart
 constexpr std::uint64_t k_most_segments = 1024;        // more, and the runs are hardly longer than their padding
 constexpr std::uint64_t k_relay_row_bytes = 4 << 20;   // rows that stay in the L2 cache on their way
 constexpr unsigned k_relay_shared_limit = 227 * 1024;  // of devices with that much: measured on no others
-
-constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) noexcept { return (value + by - 1) / by; }
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t step) noexcept {
-  return divide_up(value, step) * step;
-}
 
 std::uint64_t units_of_vector(const BlockMap& blocks) noexcept { return k_vector_bytes / blocks.unit_bytes; }
 

@@ -34,7 +34,6 @@ namespace kiln::permutation {
 
 namespace {
 
-constexpr double k_vector_bytes = 16;
 constexpr double k_table_cache_bytes = 8 * 1024;  // beside rows and tables of so many, half of what is read is cached
 constexpr std::uint64_t k_l2_bytes = std::uint64_t{32} << 20;  // of one tensor that stays there
 constexpr double k_kernel_memory = 0.96;

@@ -9,7 +9,6 @@ namespace kiln::permutation {
 
 namespace {
 
-constexpr std::uint64_t k_warp = 32;
 constexpr std::uint64_t k_most_warps = 8192;
 
 }  // namespace

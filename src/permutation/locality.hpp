@@ -3,12 +3,11 @@
 #include <cstdint>
 
 #include "permutation/analysis.hpp"
+#include "permutation/sizes.hpp"
 
 namespace kiln::permutation {
 
-// Of global memory, in bytes: what a warp reads at least, and what the device's memory hands out.
-inline constexpr std::uint64_t k_sector_bytes = 32;
-inline constexpr std::uint64_t k_piece_bytes = 64;
+inline constexpr std::uint64_t k_piece_bytes = 64;  ///< that the device's memory hands out
 
 /// Bytes that a kernel with one thread a unit of the output reads for each byte of it, when a warp reads each sector,
 /// or longer piece, that its units are in once, and none of what other warps read. 1 when neighbours come from

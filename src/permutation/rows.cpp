@@ -5,30 +5,23 @@
 
 #include "kiln/error.hpp"
 #include "permutation/ending.hpp"
+#include "permutation/sizes.hpp"
 #include "permutation/strategy.hpp"
 
 namespace kiln::permutation {
 
 namespace {
 
-constexpr std::uint64_t k_vector_bytes = 16;
-constexpr std::uint64_t k_sector_bytes = 32;         // what global memory moves at least
 constexpr std::uint64_t k_bank_row_bytes = 128;      // all banks once: what vectors change places within
 constexpr std::uint64_t k_tile_bytes = 16 * 1024;    // of a tile of short lines, about
 constexpr std::uint64_t k_merged_bytes = 4 * 1024;   // of a line of several rows, at most
 constexpr std::uint64_t k_middle_bytes = 32 * 1024;  // of a line
 constexpr std::uint64_t k_asynchronous_bytes = 64 * 1024;
 constexpr std::uint64_t k_small_launch_units = 256 * 1024;
-constexpr std::uint64_t k_warp = 32;
 constexpr unsigned k_short_threads = 256;
 constexpr unsigned k_middle_threads = 512;
 constexpr unsigned k_most_threads = 1024;
 constexpr unsigned k_resident_threads = 1024;
-
-constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) noexcept { return (value + by - 1) / by; }
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t step) noexcept {
-  return divide_up(value, step) * step;
-}
 
 std::string text_of(std::uint64_t number) { return std::to_string(number); }
 

@@ -6,13 +6,13 @@
 #include "permutation/ending.hpp"
 #include "permutation/index_table.hpp"
 #include "permutation/rows.hpp"
+#include "permutation/sizes.hpp"
 #include "permutation/unit_type.hpp"
 
 namespace kiln::permutation {
 
 namespace {
 
-constexpr std::uint64_t k_vector_bytes = 16;
 constexpr std::uint64_t k_most_literals = 65'536;  // what compiles in bounded time
 
 /// For each unit of a line of output, filled up to whole vectors, the unit of the line of input that goes there.

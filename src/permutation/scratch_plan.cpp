@@ -5,17 +5,16 @@
 
 #include "kiln/error.hpp"
 
+#include "permutation/sizes.hpp"
+
 namespace kiln::permutation {
 
 namespace {
 
-constexpr std::uint64_t k_vector_bytes = 16;
 // Two launches for each so many bytes: their beginnings and ends are then short beside them.
 constexpr std::uint64_t k_busy_bytes = std::uint64_t{512} << 20;
 // Rows a group: with fewer, the blocks wait for the first row and for the last longer than the cache saves.
 constexpr std::uint64_t k_relay_rows = 4;
-
-constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) noexcept { return (value + by - 1) / by; }
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
 

@@ -5,12 +5,12 @@
 #include <numeric>
 #include <span>
 
+#include "permutation/sizes.hpp"
+
 namespace kiln::permutation {
 
 namespace {
 
-constexpr std::uint64_t k_warp = 32;
-constexpr std::uint64_t k_vector_bytes = 16;
 constexpr std::int64_t k_above_zero = std::int64_t{1} << 40;  // whole banks, for places that are counted downwards
 constexpr std::uint64_t k_warps = 2;  // that are looked at, of each side: the others are like them
 

@@ -4,13 +4,13 @@
 #include <numeric>
 
 #include "permutation/index_table.hpp"
+#include "permutation/sizes.hpp"
 #include "permutation/unit_type.hpp"
 
 namespace kiln::permutation {
 
 namespace {
 
-constexpr std::uint64_t k_vector_bytes = 16;
 constexpr std::uint64_t k_bank_row_bytes = 128;                // all banks once: what vectors change places within
 constexpr std::uint64_t k_most_literals = 65'536;              // what compiles in bounded time
 constexpr std::uint64_t k_lane_bytes = 4 * 1024;               // of a tile of short rows, about
@@ -18,14 +18,8 @@ constexpr std::uint64_t k_most_period_bytes = 16 * 1024;       // for the sake o
 constexpr std::uint64_t k_most_interleaved_bytes = 72 * 1024;  // of a tile, so that three share a multiprocessor
 constexpr std::uint64_t k_asynchronous_bytes = 64 * 1024;      // of a tile; measured slower below
 constexpr std::uint64_t k_alone_bytes = 113 * 1024;            // of a tile that has a multiprocessor of sm_90 to itself
-constexpr std::uint64_t k_warp = 32;
 constexpr std::uint64_t k_put_together = 31;  // vectors that a warp writes at once between the vectors of a lane
 constexpr std::uint64_t k_most_threads = 1024;
-
-constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) noexcept { return (value + by - 1) / by; }
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t step) noexcept {
-  return divide_up(value, step) * step;
-}
 
 std::uint64_t row_in_bytes(const BlockMap& blocks) noexcept { return blocks.row_in_units() * blocks.unit_bytes; }
 std::uint64_t row_out_bytes(const BlockMap& blocks) noexcept { return blocks.row_out_units() * blocks.unit_bytes; }

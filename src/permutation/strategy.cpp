@@ -10,12 +10,12 @@
 #include "kiln/error.hpp"
 #include "permutation/cost.hpp"
 #include "permutation/locality.hpp"
+#include "permutation/sizes.hpp"
 
 namespace kiln::permutation {
 
 namespace {
 
-constexpr std::uint64_t k_vector_bytes = 16;
 constexpr std::uint64_t k_most_literals = 65'536;  // what compiles in bounded time
 constexpr std::uint64_t k_cached_row_bytes = 2 * 1024;
 constexpr double k_near_by = 2.5;  // times the bytes of a row, read in whole sectors

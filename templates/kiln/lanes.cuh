@@ -95,30 +95,6 @@ __device__ __forceinline__ LaneVectors<Lanes> separate(const LaneVectors<Lanes>&
 /// changes from eight to eight, so that rows of a power of two do not all have a position in one bank.
 __device__ __forceinline__ unsigned swizzled(unsigned at) { return at ^ (at >> 3 & 0x70); }
 
-/// The unsigned type of that many bytes, or uint2 or uint4.
-template <unsigned Bytes>
-struct BitsType;
-template <>
-struct BitsType<1> {
-  using Type = unsigned char;
-};
-template <>
-struct BitsType<2> {
-  using Type = unsigned short;
-};
-template <>
-struct BitsType<4> {
-  using Type = unsigned int;
-};
-template <>
-struct BitsType<8> {
-  using Type = uint2;
-};
-template <>
-struct BitsType<16> {
-  using Type = uint4;
-};
-
 /// 16 / sizeof(Unit) words, each a unit of every lane, of a tile in shared memory; indices count from byte `from`, a
 /// multiple of a word's size.
 template <typename Unit, unsigned Lanes, typename Indices>

@@ -19,6 +19,30 @@
 
 namespace kiln {
 
+/// The unsigned type of that many bytes, or uint2 or uint4.
+template <unsigned Bytes>
+struct BitsType;
+template <>
+struct BitsType<1> {
+  using Type = unsigned char;
+};
+template <>
+struct BitsType<2> {
+  using Type = unsigned short;
+};
+template <>
+struct BitsType<4> {
+  using Type = unsigned int;
+};
+template <>
+struct BitsType<8> {
+  using Type = uint2;
+};
+template <>
+struct BitsType<16> {
+  using Type = uint4;
+};
+
 /// From shared or global memory.
 template <typename T>
 __device__ __forceinline__ T load(const void* address) {

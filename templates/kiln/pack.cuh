@@ -5,30 +5,6 @@
 
 namespace kiln {
 
-/// The type with so many bytes that a thread moves at once.
-template <unsigned Bytes>
-struct Bits;
-template <>
-struct Bits<1> {
-  using type = unsigned char;
-};
-template <>
-struct Bits<2> {
-  using type = unsigned short;
-};
-template <>
-struct Bits<4> {
-  using type = unsigned int;
-};
-template <>
-struct Bits<8> {
-  using type = uint2;
-};
-template <>
-struct Bits<16> {
-  using type = uint4;
-};
-
 /// Count units, 16 bytes at most: a power of two of either.
 template <typename Unit, unsigned Count>
 struct alignas(Count * sizeof(Unit)) Pack {
@@ -37,15 +13,15 @@ struct alignas(Count * sizeof(Unit)) Pack {
 
   /// The bytes from `at` on.
   template <unsigned Bytes>
-  __device__ __forceinline__ typename Bits<Bytes>::type piece(unsigned at) const {
-    return load<typename Bits<Bytes>::type>(reinterpret_cast<const unsigned char*>(of) + at);
+  __device__ __forceinline__ typename BitsType<Bytes>::Type piece(unsigned at) const {
+    return load<typename BitsType<Bytes>::Type>(reinterpret_cast<const unsigned char*>(of) + at);
   }
 };
 
 /// From global memory that nobody writes while the kernel runs; `aligned` to the pack, or to Element.
 template <typename Units, typename Element>
 __device__ __forceinline__ Units read_pack(const unsigned char* address, bool aligned) {
-  using Whole = typename Bits<Units::k_bytes>::type;
+  using Whole = typename BitsType<Units::k_bytes>::Type;
   Units units;
   if (aligned) {
     store(&units, load_constant<Whole>(address));
@@ -61,7 +37,7 @@ __device__ __forceinline__ Units read_pack(const unsigned char* address, bool al
 /// To global memory that this kernel does not read again; `aligned` as above.
 template <typename Element, typename Units>
 __device__ __forceinline__ void write_pack(unsigned char* address, const Units& units, bool aligned) {
-  using Whole = typename Bits<Units::k_bytes>::type;
+  using Whole = typename BitsType<Units::k_bytes>::Type;
   if (aligned) {
     store_streaming(address, load<Whole>(&units));
   } else {

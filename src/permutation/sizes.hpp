@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+/// What kernels move at a time, and how sizes are rounded to it.
+namespace kiln::permutation {
+
+inline constexpr std::uint64_t k_vector_bytes = 16;  ///< that a thread loads and stores at most
+inline constexpr std::uint64_t k_sector_bytes = 32;  ///< that global memory moves at least
+inline constexpr std::uint64_t k_warp = 32;          ///< threads
+
+constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) noexcept { return (value + by - 1) / by; }
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t step) noexcept {
+  return divide_up(value, step) * step;
+}
+
+}  // namespace kiln::permutation
