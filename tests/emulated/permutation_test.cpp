@@ -2,12 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <mutex>
 #include <numeric>
 #include <random>
 
-#include "emulated/permutation_case.hpp"
+#include "emulated/permutation_batch.hpp"
 #include "emulation/sanitizers.hpp"
 #include "kiln/error.hpp"
 #include "permutation/bucketed_request.hpp"
@@ -31,68 +29,39 @@ constexpr std::size_t k_staged = kernels_of(200);
 constexpr std::size_t k_tiled = kernels_of(200);
 
 TEST(EmulatedPermutation, GeneratedCasesFollowTheDefinition) {
-  std::mutex mutex;  // guards the counts
-  std::map<std::string, std::size_t> kernels;
-  std::size_t launches = 0;
-  const auto failures = testing::run_batch(k_chosen, [&](std::size_t number) {
-    PermutationCoverage coverage;
-    auto wrong = testing::check_permutation(testing::generate_permutation_case(number), &coverage);
-    const std::scoped_lock lock(mutex);
-    ++kernels[coverage.strategy];
-    launches += coverage.launches;
-    return wrong;
-  });
-  EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
-  EXPECT_GE(launches, 26 * k_chosen);
-  EXPECT_GE(kernels["direct"], k_chosen / 5);
-  EXPECT_GE(kernels["staged"], k_chosen / 5);
+  auto batch = testing::check_permutations(k_chosen, testing::generate_permutation_case);
+  EXPECT_TRUE(batch.failures.empty()) << testing::to_text(batch.failures);
+  EXPECT_GE(batch.launches, 26 * k_chosen);
+  EXPECT_GE(batch.kernels["direct"], k_chosen / 5);
+  EXPECT_GE(batch.kernels["staged"], k_chosen / 5);
 }
 
 TEST(EmulatedPermutation, StagedTilesOfAnyShapeFollowTheDefinition) {
-  std::mutex mutex;  // guards the counts
-  std::map<unsigned, std::size_t> lanes;
-  std::size_t launches = 0;
-  const auto failures = testing::run_batch(k_staged, [&](std::size_t number) -> std::optional<std::string> {
-    const std::optional<PermutationCase> item = testing::generate_staged_case(number);
-    if (!item) {
-      return std::nullopt;
-    }
-    PermutationCoverage coverage;
-    auto wrong = testing::check_permutation(*item, &coverage);
-    const std::scoped_lock lock(mutex);
-    launches += coverage.launches;
-    ++lanes[item->staged->lanes];
-    return wrong;
-  });
-  EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
-  EXPECT_GE(launches, 22 * k_staged);
-  EXPECT_GE(lanes[1], k_staged / 4);
-  EXPECT_GE(lanes[2], k_staged / 20);
-  EXPECT_GE(lanes[4], k_staged / 40);
+  auto batch = testing::check_permutations(k_staged, testing::generate_staged_case,
+                                           [](const PermutationCase& item, const PermutationCoverage&) {
+                                             return std::vector{std::to_string(item.staged->lanes) + " lanes"};
+                                           });
+  EXPECT_TRUE(batch.failures.empty()) << testing::to_text(batch.failures);
+  EXPECT_GE(batch.launches, 22 * k_staged);
+  EXPECT_GE(batch.kernels["1 lanes"], k_staged / 4);
+  EXPECT_GE(batch.kernels["2 lanes"], k_staged / 20);
+  EXPECT_GE(batch.kernels["4 lanes"], k_staged / 40);
 }
 
 TEST(EmulatedPermutation, SwappedAxesInTilesFollowTheDefinition) {
-  std::mutex mutex;  // guards the counts
-  std::size_t tiled = 0;
-  std::size_t launches = 0;
-  const auto failures = testing::run_batch(k_tiled, [&](std::size_t number) -> std::optional<std::string> {
-    const PermutationCase item = testing::generate_tiled_case(number);
+  auto batch = testing::check_permutations(k_tiled, [](std::size_t number) -> std::optional<PermutationCase> {
+    PermutationCase item = testing::generate_tiled_case(number);
     try {
       const IndexMap map(std::span<const std::uint32_t>(item.sources), item.source_size);
       (void)plan_permute(map, item.shape, item.target);
     } catch (const Error&) {
       return std::nullopt;  // runs too short
     }
-    PermutationCoverage coverage;
-    auto wrong = testing::check_permutation(item, &coverage);
-    const std::scoped_lock lock(mutex);
-    launches += coverage.launches;
-    ++tiled;
-    return wrong;
+    return item;
   });
-  EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
-  EXPECT_GE(tiled, k_tiled / 2);
-  EXPECT_GE(launches, 8 * k_tiled);
+  EXPECT_TRUE(batch.failures.empty()) << testing::to_text(batch.failures);
+  EXPECT_GE(batch.kernels["tiled"], k_tiled / 2);
+  EXPECT_GE(batch.launches, 8 * k_tiled);
 }
 
 PermutationCase case_of(std::string kind, std::uint64_t size, const char* target) {

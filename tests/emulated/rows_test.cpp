@@ -1,10 +1,7 @@
 // The templates for rows that are pitched or permuted in place, as their kernels are made, against the definition.
 #include <gtest/gtest.h>
 
-#include <map>
-#include <mutex>
-
-#include "emulated/permutation_case.hpp"
+#include "emulated/permutation_batch.hpp"
 #include "emulation/sanitizers.hpp"
 #include "support/emulation_batch.hpp"
 
@@ -18,43 +15,23 @@ constexpr std::size_t k_kernels = emulation::sanitizers::k_address ? 55 : 165;
 constexpr std::size_t k_endings = emulation::sanitizers::k_address ? 38 : 114;
 
 TEST(EmulatedRows, GeneratedCasesFollowTheDefinition) {
-  std::mutex mutex;  // guards the counts
-  std::map<std::string, std::size_t> kernels;
-  std::size_t launches = 0;
-  std::size_t in_place = 0;
-  const auto failures = testing::run_batch(k_kernels, [&](std::size_t number) {
-    PermutationCoverage coverage;
-    const PermutationCase item = testing::generate_rows_case(number);
-    auto wrong = testing::check_permutation(item, &coverage);
-    const std::scoped_lock lock(mutex);
-    ++kernels[coverage.strategy];
-    in_place += item.shape.in_place ? 1 : 0;
-    launches += coverage.launches;
-    return wrong;
-  });
-  EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
-  EXPECT_GE(launches, 26 * k_kernels);
-  EXPECT_GE(kernels["rows"], k_kernels / 2);
-  EXPECT_GE(kernels["elements"], k_kernels / 8);
-  EXPECT_GE(in_place, k_kernels / 8);
+  auto batch = testing::check_permutations(
+      k_kernels, testing::generate_rows_case, [](const PermutationCase& item, const PermutationCoverage& coverage) {
+        return std::vector<std::string>{coverage.strategy, item.shape.in_place ? "in place" : "into y"};
+      });
+  EXPECT_TRUE(batch.failures.empty()) << testing::to_text(batch.failures);
+  EXPECT_GE(batch.launches, 26 * k_kernels);
+  EXPECT_GE(batch.kernels["rows"], k_kernels / 2);
+  EXPECT_GE(batch.kernels["elements"], k_kernels / 8);
+  EXPECT_GE(batch.kernels["in place"], k_kernels / 8);
 }
 
 TEST(EmulatedRows, EndingsFollowTheDefinition) {
-  std::mutex mutex;  // guards the counts
-  std::map<std::string, std::size_t> kernels;
-  std::size_t launches = 0;
-  const auto failures = testing::run_batch(k_endings, [&](std::size_t number) {
-    PermutationCoverage coverage;
-    auto wrong = testing::check_permutation(testing::generate_ending_case(number), &coverage);
-    const std::scoped_lock lock(mutex);
-    ++kernels[coverage.strategy];
-    launches += coverage.launches;
-    return wrong;
-  });
-  EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
-  EXPECT_GE(launches, 26 * k_endings);
-  EXPECT_GE(kernels["rows"], k_endings / 2);
-  EXPECT_GE(kernels["elements"], k_endings / 8);
+  auto batch = testing::check_permutations(k_endings, testing::generate_ending_case);
+  EXPECT_TRUE(batch.failures.empty()) << testing::to_text(batch.failures);
+  EXPECT_GE(batch.launches, 26 * k_endings);
+  EXPECT_GE(batch.kernels["rows"], k_endings / 2);
+  EXPECT_GE(batch.kernels["elements"], k_endings / 8);
 }
 
 /// A permutation of `size` positions that keeps no two neighbours together.
