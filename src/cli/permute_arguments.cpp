@@ -47,9 +47,9 @@ void add_permute_arguments(Syntax& syntax, PermuteArguments& arguments) {
             "refused")
       .check("--strategy", parse_strategy)
       .number("--row-stride-in", arguments.row_stride_in, "N",
-              "Elements from a row of the input to the next; default: rows are dense", 1, k_most_bytes)
+              "Elements from a row of the input to the next; 0 and default: rows are dense", 0, k_most_bytes)
       .number("--row-stride-out", arguments.row_stride_out, "N",
-              "Elements from a row of the output to the next; default: rows are dense", 1, k_most_bytes)
+              "Elements from a row of the output to the next; 0 and default: rows are dense", 0, k_most_bytes)
       .flag("--in-place", arguments.in_place, "Permute every row where it is: the output is the input")
       .text("--to-dtype", arguments.to_dtype, "T",
             "Element type of the output, to which elements are converted; default: --dtype")
@@ -121,12 +121,15 @@ PermuteShape read_shape(const PermuteArguments& arguments) {
   shape.row_stride_in = arguments.row_stride_in.value_or(0);
   shape.row_stride_out = arguments.row_stride_out.value_or(0);
   shape.in_place = arguments.in_place;
-  if (!arguments.to_dtype.empty() || !arguments.ending.empty() || !arguments.lists.empty()) {
+  const bool converts = !arguments.to_dtype.empty() && arguments.to_dtype != arguments.dtype;
+  if (converts || !arguments.ending.empty() || !arguments.lists.empty()) {
     PermuteEnding ending{.from = arguments.dtype,
                          .to = arguments.to_dtype.empty() ? arguments.dtype : arguments.to_dtype,
                          .expression = arguments.ending};
     for (const std::string& list : arguments.lists) {
-      ending.lists.insert(read_list(list));
+      if (auto [name, numbers] = read_list(list); !ending.lists.emplace(name, std::move(numbers)).second) {
+        throw UsageError("--list: " + quote(name) + " is given twice");
+      }
     }
     shape.ending = std::move(ending);
   }

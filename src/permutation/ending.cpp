@@ -64,6 +64,10 @@ void check_lists(const PermuteEnding& ending) {
     refuse("ending.lists have " + std::to_string(numbers) + " numbers: they become literals, of which there may be " +
            std::to_string(k_most_literals));
   }
+  if (ending.expression.empty() && !ending.lists.empty()) {
+    refuse("ending.lists has " + quote(ending.lists.begin()->first) +
+           ", and ending.expression is empty: a list is for an expression to use");
+  }
 }
 
 std::string_view closing_of(char open) noexcept { return open == '(' ? ")" : open == '[' ? "]" : "}"; }

@@ -182,7 +182,7 @@ class Reader {
     auto to = kernel.find("to_dtype");
     auto expression = kernel.find("ending");
     auto lists = kernel.find("lists");
-    if (!to && !expression && !lists) {
+    if (!expression && !lists && (!to || to->text() == from)) {
       return std::nullopt;
     }
     PermuteEnding ending{.from = from, .to = to ? to->text() : from};

@@ -259,10 +259,33 @@ __device__ __forceinline__ double as_number(Type value) {
   return static_cast<double>(value);
 }
 
+/// A whole number of 64 bits that no double holds, as one of those beside it that is odd: what is rounded once more, to
+/// fewer bits, comes out as the number itself would.
+template <typename Integer>
+__device__ __forceinline__ double odd_number(Integer value) {
+  constexpr unsigned long long k_dropped = 0x7FF;
+  const bool negative = value < 0;
+  unsigned long long size =
+      negative ? 0ull - static_cast<unsigned long long>(value) : static_cast<unsigned long long>(value);
+  if (size >> 53 != 0) {
+    size = (size & ~k_dropped) | ((size & k_dropped) != 0 ? k_dropped + 1 : 0);
+  }
+  return negative ? -static_cast<double>(size) : static_cast<double>(size);
+}
+
+template <typename To>
+constexpr bool k_is_double = false;
+template <>
+constexpr bool k_is_double<F64> = true;
+
 /// The bits of an element of type To that stands for a number.
 template <typename To, typename Type>
 __device__ __forceinline__ typename To::Bits bits_for(Type value) {
-  return To::encode(as_number(value));
+  if constexpr (sizeof(Type) == 8 && static_cast<Type>(1) / 2 == 0 && !k_is_double<To>) {
+    return To::encode(odd_number(value));
+  } else {
+    return To::encode(as_number(value));
+  }
 }
 
 }  // namespace kiln

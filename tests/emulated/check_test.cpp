@@ -101,6 +101,20 @@ TEST(Check, IndexOutsideALiteralTableNamesIt) {
   EXPECT_THAT(error_of(kernel, {}, out, 3), AllOf(HasSubstr("index 3"), HasSubstr("test.cu:3")));
 }
 
+TEST(Check, DivisionByZeroNamesItsLine) {
+  const EmulatedKernel kernel(source_of("__global__ void divide(int* y, int by) {\n"
+                                        "  y[0] = 7 / by;\n"
+                                        "  y[1] = 7u % static_cast<unsigned>(by);\n}",
+                                        {"divide"}),
+                              k_target);
+  int y[2] = {};
+  int* out = y;
+  kernel({}, out, 2);
+  EXPECT_EQ(y[0], 3);
+  EXPECT_EQ(y[1], 1);
+  EXPECT_THAT(error_of(kernel, {}, out, 0), AllOf(HasSubstr("divided by zero"), HasSubstr("test.cu:2")));
+}
+
 TEST(Check, NullPointerIsAnError) {
   const EmulatedKernel kernel(source_of("__global__ void store(unsigned* y) { *y = 1; }", {"store"}), k_target);
   unsigned* out = nullptr;

@@ -16,6 +16,11 @@ struct KilnTypeMismatch {
   unsigned char kind;
 };
 
+struct KilnDivision {
+  KilnSourceLocation where;
+  const void* type;
+};
+
 struct KilnOutOfBounds {
   KilnSourceLocation where;
   const void* array;
@@ -35,5 +40,11 @@ __attribute__((visibility("hidden"), used)) inline void __ubsan_handle_out_of_bo
   const auto& where = static_cast<KilnOutOfBounds*>(data)->where;
   snprintf(message, sizeof(message), "index %lld is outside its array", reinterpret_cast<long long>(index));
   kiln_emulation::fail(message, {where.file, where.line});
+}
+
+/// A GPU goes on with any number; here the processor would end the process.
+__attribute__((visibility("hidden"), used)) inline void __ubsan_handle_divrem_overflow(void* data, void*, void*) {
+  const auto& where = static_cast<KilnDivision*>(data)->where;
+  kiln_emulation::fail("a whole number is divided by zero", {where.file, where.line});
 }
 }

@@ -98,6 +98,8 @@ TEST(Ending, RefusesStrategiesForDenseRows) {
 }
 
 TEST(Ending, RefusesListsThatCannotBe) {
+  EXPECT_THAT(refusal(PermuteEnding{.lists = {{"scale", {1}}}}),
+              HasSubstr("ending.lists has 'scale', and ending.expression is empty"));
   EXPECT_THAT(refusal(PermuteEnding{.expression = "value", .lists = {{"a b", {1}}}}),
               HasSubstr("it must be a C++ name"));
   EXPECT_THAT(refusal(PermuteEnding{.expression = "value", .lists = {{"", {1}}}}), HasSubstr("it must be a C++ name"));

@@ -182,5 +182,30 @@ TEST(Numbers, WhatAnExpressionGivesIsRoundedOnce) {
   static_assert(std::is_same_v<F16::Value, float> && std::is_same_v<I32::Value, double>);
 }
 
+TEST(Numbers, WholeOnesOf64BitsAreRoundedOnce) {
+  // Half way between two floats and one more, which a double rounds away.
+  EXPECT_EQ(bits_for<F32>(9'007'199'791'611'905LL), 0x5A000001U);
+  EXPECT_EQ(bits_for<F32>(-9'007'199'791'611'905LL), 0xDA000001U);
+  EXPECT_EQ(bits_for<F32>(9'007'199'791'611'905ULL), 0x5A000001U);
+  EXPECT_EQ(bits_for<F32>(9'007'199'791'611'904LL), 0x5A000000U);  // half way: to even
+  EXPECT_EQ(bits_for<Bf16>(36'169'534'507'319'297LL), 0x5B01);
+  EXPECT_EQ(bits_for<F32>(std::numeric_limits<long long>::min()), 0xDF000000U);
+  EXPECT_EQ(bits_for<F32>(std::numeric_limits<unsigned long long>::max()), 0x5F800000U);
+  EXPECT_EQ(bits_for<I32>(std::numeric_limits<long long>::max()), 0x7FFFFFFFU);
+  EXPECT_EQ(bits_for<I32>(-5LL), static_cast<unsigned>(-5));
+  // A double is one rounding from the number itself.
+  const uint2 bits = bits_for<F64>(9'007'199'254'740'993LL);
+  EXPECT_EQ(bits.y, 0x43400000U);
+  EXPECT_EQ(bits.x, 0U);
+  std::mt19937_64 random(53);
+  for (int round = 0; round < 100'000; ++round) {
+    const auto number = static_cast<long long>(random() >> random() % 12);
+    const float nearest = static_cast<float>(number);  // once, as the host does it
+    unsigned expected = 0;
+    std::memcpy(&expected, &nearest, sizeof(expected));
+    ASSERT_EQ(bits_for<F32>(number), expected) << number;
+  }
+}
+
 }  // namespace
 }  // namespace kiln
