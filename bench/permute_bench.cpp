@@ -130,7 +130,7 @@ class Bench {
     }
   }
 
-  /// Beside a copy of as many bytes as are read and written.
+  /// Beside a copy of as many bytes as are read and written, and where they are pitched the driver's copy of such rows.
   void rows(const bench::RowShape& item) {
     const IndexMap map = map_of(Shape{item.shape.element_bytes, item.size});
     const unsigned in = item.shape.element_bytes;
@@ -141,9 +141,12 @@ class Bench {
     const std::uint64_t moved = rows * item.size * (in + out);
     PermuteKernel permute = permuter_.get(map, item.shape);
     unsigned char* const y = item.shape.in_place ? x_.get() : y_.get();
-    const std::vector<bench::Case> cases{
+    std::vector<bench::Case> cases{
         {"memcpy", copy_async(moved / 2), {}},
         {"kiln " + permute.strategy(), [&] { permute(y, x_.get(), rows, stream_.get()); }, {}}};
+    if (item.shape.row_stride_in != 0) {
+      cases.push_back({"memcpy 2D", copy_2d(item, rows), {}});
+    }
     std::vector<bench::Result> results = bench::measure_gpu(cases, stream_.get());
     for (bench::Result& result : results) {
       result.name = item.name + ", " + result.name;
@@ -232,6 +235,17 @@ class Bench {
       test::require(test::Gpu::get().cuda().copy_async(y_.address(), x_.address(), bytes, stream_.get()),
                     "cuMemcpyDtoDAsync");
     };
+  }
+  std::function<void()> copy_2d(const bench::RowShape& item, std::uint64_t rows) const {
+    test::Cuda::Copy2d copy;
+    copy.from = x_.address();
+    copy.from_pitch = item.shape.row_stride_in * item.shape.element_bytes;
+    copy.to = y_.address();
+    copy.to_pitch = item.shape.row_stride_out * item.shape.element_bytes;
+    copy.width = item.size * item.shape.element_bytes;
+    copy.height = rows;
+    return
+        [this, copy] { test::require(test::Gpu::get().cuda().copy_2d_async(&copy, stream_.get()), "cuMemcpy2DAsync"); };
   }
   std::function<void()> vector_copy(std::uint64_t bytes) const {
     const unsigned long long vectors = bytes / 16;

@@ -83,6 +83,7 @@ struct KILN_EXPORT PermuteGeometry {
   std::uint64_t work_per_row = 0;    ///< work items of one row
   std::uint64_t work_per_block = 0;  ///< work items of one block
   std::uint64_t rows_in_turn = 1;    ///< at most so many rows are done by one block, one after another
+  std::uint64_t block_multiple = 1;  ///< blocks share their rows with so many neighbours, all of which are launched
   /// Grid and block for `rows` rows. Not to be launched when rows is 0: grid.x is 0 then. Pure.
   LaunchConfig launch(std::uint64_t rows) const noexcept;
 };

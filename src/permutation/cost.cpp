@@ -45,6 +45,8 @@ constexpr double k_index_share = 0.8;
 constexpr double k_lanes_issue = 0.28;
 constexpr double k_moved_issue = 0.45;        // a lane, where vectors are put together from two
 constexpr double k_moved_lanes_issue = 0.85;  // several lanes
+constexpr double k_spread_issue = 0.34;       // several lanes that are alike, of two bytes; of single bytes twice as
+                                              // much, three times with two lanes
 constexpr double k_digits_bytes = 1.0;        // a vector of a side of a tile that is made of digits,
 constexpr double k_digits_narrow = 2.2;       // if it is shorter than a word
 constexpr double k_tile_narrow_bytes = 0.3;   // units of 1 and 2 bytes in such a tile
@@ -154,6 +156,20 @@ struct Coster {
     cost.passes = {pass};
     cost.latency_us = k_staged_latency_us;
     cost.blocks_per_row = 1.0 / staged.rows_per_tile;
+    return cost;
+  }
+
+  Cost operator()(const Rows& rows) const {
+    Cost cost = cost_for(blocks);
+    const double read = whole_rows(blocks);
+    PassCost pass;
+    pass.memory = k_kernel_memory * (read + 1) / 2;
+    pass.shared = gather(gather_cycles(blocks, rows.lanes, WordOrder::swizzled), rows.lanes * blocks.unit_bytes, read);
+    pass.issue = k_spread_issue * (blocks.unit_bytes == 2 ? 1 : rows.lanes == 4 ? 2 : 3);
+    pass.tile = tile_part(static_cast<double>(shared_bytes(rows, dense_rows(blocks))), limit, !rows.asynchronous);
+    cost.passes = {pass};
+    cost.latency_us = k_staged_latency_us;
+    cost.blocks_per_row = 1.0 / (rows.line_rows * rows.lanes * rows.lane_lines);
     return cost;
   }
 

@@ -10,6 +10,7 @@
 #include "permutation/bucketed_request.hpp"
 #include "permutation/index_table.hpp"
 #include "permutation/rows.hpp"
+#include "permutation/sizes.hpp"
 #include "permutation/strategy.hpp"
 #include "permutation/unit_type.hpp"
 
@@ -21,6 +22,7 @@ using permutation::BlockMap;
 using permutation::Bucketed;
 using permutation::Direct;
 using permutation::DirectData;
+using permutation::Rows;
 using permutation::Staged;
 using permutation::Tiled;
 
@@ -66,6 +68,10 @@ PermuteRequest request_for(const Staged& staged, const BlockMap& blocks) {
           {{0, {staged.threads, permutation::shared_bytes(staged, blocks), 1, staged.rows_per_tile}}}};
 }
 
+PermuteRequest request_for(const Rows& rows, const BlockMap& blocks) {
+  return permutation::rows_request(rows, permutation::dense_rows(blocks));
+}
+
 PermuteRequest request_for(const Tiled& tiled, const BlockMap& blocks) {
   return {Template::builtin("permute_tiled"),
           permutation::tiled_values(tiled, blocks),
@@ -91,6 +97,7 @@ LaunchConfig PermuteGeometry::launch(std::uint64_t rows) const noexcept {
   std::uint64_t turns = std::clamp(rows * work_per_row / k_busy_blocks, std::uint64_t{1}, rows_in_turn);
   std::uint64_t work = (rows / turns + (rows % turns == 0 ? 0 : 1)) * work_per_row;
   std::uint64_t blocks = work / work_per_block + (work % work_per_block == 0 ? 0 : 1);
+  blocks = permutation::round_up(blocks, block_multiple);
   std::uint64_t y = std::clamp((blocks + k_most_x - 1) / k_most_x, std::uint64_t{1}, k_most_y);
   LaunchConfig config;
   config.grid = {static_cast<unsigned>(std::min((blocks + y - 1) / y, k_most_x)), static_cast<unsigned>(y), 1};

@@ -1,7 +1,9 @@
 #include "permutation/rows.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
+#include <utility>
 
 #include "kiln/error.hpp"
 #include "permutation/ending.hpp"
@@ -12,36 +14,108 @@ namespace kiln::permutation {
 
 namespace {
 
-constexpr std::uint64_t k_bank_row_bytes = 128;      // all banks once: what vectors change places within
-constexpr std::uint64_t k_tile_bytes = 16 * 1024;    // of a tile of short lines, about
-constexpr std::uint64_t k_merged_bytes = 4 * 1024;   // of a line of several rows, at most
-constexpr std::uint64_t k_middle_bytes = 32 * 1024;  // of a line
+constexpr std::uint64_t k_bank_row_bytes = 128;           // all banks once: what vectors change places within
+constexpr std::uint64_t k_merged_bytes = 5 * 1024;        // of a line of several rows, at most
+constexpr std::uint64_t k_interleaved_bytes = 72 * 1024;  // of a tile, so that three share a multiprocessor
 constexpr std::uint64_t k_asynchronous_bytes = 64 * 1024;
 constexpr std::uint64_t k_small_launch_units = 256 * 1024;
-constexpr unsigned k_short_threads = 256;
-constexpr unsigned k_middle_threads = 512;
-constexpr unsigned k_most_threads = 1024;
-constexpr unsigned k_resident_threads = 1024;
+constexpr unsigned k_element_threads = 256;
 
 std::string text_of(std::uint64_t number) { return std::to_string(number); }
 
-/// Of shared memory, for a line that starts anywhere in its first vector that elements let it.
-std::uint64_t line_room(const RowMap& map, std::uint64_t line_rows) noexcept {
+/// Of so many rows of x, with what stands between them.
+std::uint64_t bytes_in_of(std::uint64_t rows, const RowBytes& bytes) noexcept {
+  return (rows - 1) * bytes.stride_in + bytes.in;
+}
+
+/// Of shared memory: what is read in one go starts anywhere in its first vector that elements let it. Rows that no
+/// whole sector parts are, else a line.
+std::uint64_t tile_room(const RowMap& map, const Rows& rows) noexcept {
   const std::uint64_t aligned = std::min(map.blocks.element_bytes, map.blocks.unit_bytes);
-  return round_up(line_rows * map.bytes.in + k_vector_bytes - aligned, k_vector_bytes);
+  const bool is_run = map.bytes.stride_in - map.bytes.in < k_sector_bytes;
+  const std::uint64_t piece_rows = rows.line_rows * std::uint64_t{is_run ? rows.lane_lines : 1};
+  const std::uint64_t piece = round_up(bytes_in_of(piece_rows, map.bytes) + k_vector_bytes - aligned, k_vector_bytes);
+  return round_up(rows.lanes * piece * (is_run ? 1 : rows.lane_lines), k_bank_row_bytes);
 }
 
-std::uint64_t tile_room(const RowMap& map, std::uint64_t line_rows, std::uint64_t lines) noexcept {
-  return round_up(lines * line_room(map, line_rows), k_bank_row_bytes);
+/// Of a line of y that starts anywhere in its first vector that elements and strides let it.
+std::uint64_t vectors_of_line(const Rows& rows, const RowBytes& bytes) noexcept {
+  const bool starts_alike = rows.line_rows * bytes.stride_out % k_vector_bytes == 0;
+  const std::uint64_t behind = starts_alike ? 0 : k_vector_bytes - std::min<std::uint64_t>(bytes.element_out, 16);
+  return divide_up((rows.line_rows - 1) * bytes.stride_out + bytes.out + behind, k_vector_bytes);
 }
 
-/// Short rows that stand side by side are taken together where that makes whole vectors of them.
+/// Short rows are taken together where that makes whole vectors of them and little stands between them.
 std::uint64_t line_rows_of(const RowBytes& bytes) noexcept {
-  if (!bytes.dense()) {
-    return 1;
+  const auto is_close = [](std::uint64_t stride, std::uint64_t row) {
+    return stride - row < std::max(k_vector_bytes, row / 4);
+  };
+  const std::uint64_t whole = lines_until_alike(1, bytes);
+  return is_close(bytes.stride_in, bytes.in) && is_close(bytes.stride_out, bytes.out) &&
+                 whole * std::max(bytes.stride_in, bytes.stride_out) <= k_merged_bytes
+             ? whole
+             : 1;
+}
+
+/// Threads that share the vectors of a line, more than 128 of them: enough to keep a multiprocessor busy with tiles of
+/// `tile_bytes`, and so many that the last turn leaves few idle.
+std::uint64_t threads_for(std::uint64_t vectors, unsigned lanes, std::uint64_t tile_bytes) noexcept {
+  constexpr std::uint64_t k_most_of_short = 320;
+  constexpr std::uint64_t k_multiprocessor_bytes = 227 * 1024;  // of sm_90
+  constexpr std::uint64_t k_block_bytes = 1024;  // that a block takes more than it asks for
+  const std::uint64_t tiles = std::max<std::uint64_t>(k_multiprocessor_bytes / (tile_bytes + k_block_bytes), 1);
+  const std::uint64_t one_turn = round_up(vectors, k_warp);
+  const auto busy = [&](std::uint64_t threads) { return round_up(divide_up(threads, tiles), k_warp); };
+  if (lanes == 1) {
+    return std::min(one_turn,
+                    vectors <= k_most_of_short ? 128 : std::bit_ceil(std::max<std::uint64_t>(busy(1024), 256)));
   }
-  const std::uint64_t whole = k_vector_bytes / std::gcd(std::gcd(bytes.in, bytes.out), k_vector_bytes);
-  return whole * std::max(bytes.in, bytes.out) <= k_merged_bytes ? whole : 1;
+  if (lanes == 4) {
+    const bool few_idle = one_turn <= k_most_of_short && one_turn - vectors <= vectors / 20;
+    return few_idle ? one_turn : std::clamp<std::uint64_t>(busy(1024), 96, k_most_of_short);
+  }
+  const std::uint64_t least = std::max<std::uint64_t>(busy(1536), 160);
+  if (least > k_most_of_short) {
+    return std::min(one_turn, least <= 384 ? least : tiles > 1 ? 512 : 1024);
+  }
+  std::uint64_t best = least;
+  for (std::uint64_t threads = least; threads <= k_most_of_short; threads += k_warp) {
+    if (round_up(vectors, threads) <= round_up(vectors, best)) {
+      best = threads;
+    }
+  }
+  return best;
+}
+
+/// Measured on an H200, over three thousand shapes of tiles: blocks of 128 threads that have the same vector of several
+/// lines, or some more that share the vectors of one.
+Rows rows_of(const RowMap& map, unsigned lanes) noexcept {
+  constexpr std::uint64_t k_short_threads = 128;
+  Rows rows;
+  rows.lanes = lanes;
+  // Single bytes between whose rows there is something are put together faster row by row.
+  const bool merges = map.bytes.dense() || map.blocks.unit_bytes > 1;
+  rows.line_rows = merges ? static_cast<unsigned>(line_rows_of(map.bytes)) : 1;
+  const std::uint64_t sources = bytes_in_of(rows.line_rows, map.bytes) / map.blocks.unit_bytes;
+  rows.index_bits = sources <= 256 ? 8 : sources <= 65'536 ? 16 : 32;
+  // Sixteen elements of a byte at a time, each changed, take twice the registers.
+  const bool heavy = map.ending && map.output_bytes() == 1;
+  rows.resident_threads = heavy ? 512 : lanes == 2 && map.blocks.unit_bytes == 2 ? 1536 : 1024;
+  const std::uint64_t vectors = vectors_of_line(rows, map.bytes);
+  const std::uint64_t at_once = std::max<std::uint64_t>(k_short_threads / vectors, 1);
+  const std::uint64_t alike = lanes == 1 ? 1 : lines_until_alike(rows.line_rows, map.bytes);
+  // Odd lines of few vectors more than a block has threads waste least when they take a turn each.
+  const bool takes_turns = lanes == 1 && vectors > k_short_threads && vectors <= 320 && vectors % k_warp != 0;
+  // As many lines as leave addresses alike, or a part of them.
+  const std::uint64_t lines = takes_turns ? 4 : vectors > k_short_threads ? 1 : lanes == 1 ? 2 * at_once : at_once;
+  rows.lane_lines = static_cast<unsigned>(lines >= alike ? lines - lines % alike : std::bit_floor(lines));
+  rows.lane_distance = std::max(rows.lane_lines, static_cast<unsigned>(alike));
+  const std::uint64_t room = tile_room(map, rows);
+  const std::uint64_t threads = vectors <= k_short_threads || takes_turns ? round_up(at_once * vectors, k_warp)
+                                                                          : threads_for(vectors, lanes, room);
+  rows.threads = static_cast<unsigned>(std::min<std::uint64_t>(threads, heavy ? 512 : 1024));
+  rows.asynchronous = lanes == 1 && room > k_asynchronous_bytes;
+  return rows;
 }
 
 /// Is less read when each block is, in two sectors, than when whole rows are?
@@ -89,51 +163,49 @@ RowMap row_map(const IndexMap& map, const PermuteShape& shape) {
   if (shape.ending && !changes_nothing(*shape.ending)) {
     return {{map, shape.element_bytes, shape.element_bytes, shape.inner}, bytes, shape.ending};
   }
-  return {block_map(map, shape), bytes, std::nullopt};
+  BlockMap blocks = block_map(map, shape);
+  const auto unit =
+      static_cast<unsigned>(std::gcd(std::uint64_t{blocks.unit_bytes}, std::gcd(bytes.stride_in, bytes.stride_out)));
+  blocks.units *= blocks.unit_bytes / unit;
+  blocks.unit_bytes = unit;
+  return {std::move(blocks), bytes, std::nullopt};
+}
+
+RowMap dense_rows(const BlockMap& blocks) {
+  RowBytes bytes;
+  bytes.out = bytes.stride_out = blocks.row_out_units() * blocks.unit_bytes;
+  bytes.in = bytes.stride_in = blocks.row_in_units() * blocks.unit_bytes;
+  bytes.element = bytes.element_out = blocks.element_bytes;
+  return {blocks, bytes, std::nullopt};
+}
+
+std::uint64_t lines_until_alike(std::uint64_t line_rows, const RowBytes& bytes) noexcept {
+  const std::uint64_t strides = line_rows * std::gcd(bytes.stride_in, bytes.stride_out);
+  return k_vector_bytes / std::gcd(strides, k_vector_bytes);
 }
 
 std::optional<Rows> choose_rows(const RowMap& map, std::uint64_t shared_limit) {
-  if (tile_room(map, 1, 1) > shared_limit) {
-    return std::nullopt;
+  // Small units are moved several rows at a time, those of very long rows fewer, and of very short ones.
+  const bool is_short = map.bytes.out < k_bank_row_bytes && !map.bytes.dense();
+  for (unsigned lanes = 4 / std::min(map.blocks.unit_bytes, 4U) / (is_short ? 2 : 1); lanes > 1; lanes /= 2) {
+    const Rows rows = rows_of(map, lanes);
+    const std::uint64_t most = lanes * map.blocks.unit_bytes == 2 ? shared_limit : k_interleaved_bytes;
+    if (tile_room(map, rows) <= std::min(shared_limit, most)) {
+      return rows;
+    }
   }
-  const std::uint64_t line_rows = line_rows_of(map.bytes);
-  const std::uint64_t line_bytes = line_rows * std::max(map.bytes.in, map.bytes.out);
-  const std::uint64_t sources = line_rows * map.blocks.row_in_units();
-  const std::uint64_t vectors = divide_up(line_rows * map.bytes.out, k_vector_bytes);
-  Rows rows;
-  rows.index_bits = sources <= 256 ? 8 : sources <= 65'536 ? 16 : 32;
-  rows.line_rows = static_cast<unsigned>(line_rows);
-  // Sixteen elements of a byte at a time, each changed, take twice the registers.
-  const bool heavy = map.ending && map.output_bytes() == 1;
-  rows.resident_threads = heavy ? k_resident_threads / 2 : k_resident_threads;
-  std::uint64_t lines = std::max<std::uint64_t>(k_tile_bytes / line_bytes, 1);
-  if (vectors <= k_short_threads) {
-    // Every thread has the same vector of several lines: as many of them as leave none idle at the end.
-    const std::uint64_t at_once = k_short_threads / vectors;
-    lines = std::max(lines / at_once, std::uint64_t{1}) * at_once;
-    rows.threads = static_cast<unsigned>(round_up(at_once * vectors, k_warp));
-  } else {
-    rows.threads = line_bytes <= k_tile_bytes     ? k_short_threads
-                   : line_bytes <= k_middle_bytes ? k_middle_threads
-                   : heavy                        ? k_middle_threads
-                                                  : k_most_threads;
+  Rows rows = rows_of(map, 1);
+  while (tile_room(map, rows) > shared_limit && rows.lane_lines > 1) {
+    rows.lane_lines = rows.lane_distance = rows.lane_lines / 2;
   }
-  while (tile_room(map, line_rows, lines) > shared_limit) {
-    --lines;
-  }
-  rows.lines_per_tile = static_cast<unsigned>(lines);
-  rows.asynchronous = tile_room(map, line_rows, lines) > k_asynchronous_bytes;
-  return rows;
+  return tile_room(map, rows) <= shared_limit ? std::optional(rows) : std::nullopt;
 }
 
 Elements choose_elements(const RowMap& map) {
-  const std::uint64_t strides = std::gcd(map.bytes.stride_in, map.bytes.stride_out);
   const std::uint64_t sources = map.blocks.map.source_size();
   Elements elements;
-  elements.unit_bytes =
-      map.ending ? map.blocks.unit_bytes : static_cast<unsigned>(std::gcd(map.blocks.unit_bytes, strides));
   elements.index_bits = sources <= 256 ? 8 : sources <= 65'536 ? 16 : 32;
-  elements.threads = k_short_threads;
+  elements.threads = k_element_threads;
   return elements;
 }
 
@@ -166,7 +238,7 @@ RowChoice choose_for_rows(const RowMap& map, const PermuteShape& shape, const Ta
                           text_of(typical_rows * blocks.row_out_units()) +
                           " units, too few to make up for the latency of staging"};
   }
-  if (block_bytes >= 2 * k_sector_bytes && elements.unit_bytes == k_vector_bytes) {
+  if (block_bytes >= 2 * k_sector_bytes && blocks.unit_bytes == k_vector_bytes) {
     return {elements, "elements: blocks of " + text_of(block_bytes) +
                           " bytes move together, so that global memory is read in whole sectors"};
   }
@@ -184,8 +256,6 @@ RowChoice choose_for_rows(const RowMap& map, const PermuteShape& shape, const Ta
                      " in y, are read and written in 16-byte vectors and permuted in " + "shared memory"};
 }
 
-std::uint64_t shared_bytes(const Rows& rows, const RowMap& map) noexcept {
-  return tile_room(map, rows.line_rows, rows.lines_per_tile);
-}
+std::uint64_t shared_bytes(const Rows& rows, const RowMap& map) noexcept { return tile_room(map, rows); }
 
 }  // namespace kiln::permutation

@@ -15,20 +15,22 @@ namespace {
 
 constexpr std::uint64_t k_most_literals = 65'536;  // what compiles in bounded time
 
-/// For each unit of a line of output, filled up to whole vectors, the unit of the line of input that goes there.
+/// For each unit of a line of output, with what would be units between two rows, filled up to whole vectors: the unit
+/// of the line of input that goes there.
 std::vector<std::uint32_t> line_entries(const Rows& rows, const RowMap& map) {
   const BlockMap& blocks = map.blocks;
-  std::vector<std::uint32_t> entries;
-  entries.reserve(rows.line_rows * blocks.row_out_units() + k_vector_bytes);
+  const std::uint64_t stride_out = map.bytes.stride_out / map.output_bytes();
+  const std::uint64_t stride_in = map.bytes.stride_in / blocks.unit_bytes;
+  const std::uint64_t length = (rows.line_rows - 1) * stride_out + blocks.row_out_units();
+  std::vector<std::uint32_t> entries(round_up(length, k_vector_bytes / map.output_bytes()));
   for (std::uint64_t row = 0; row < rows.line_rows; ++row) {
+    std::uint64_t place = row * stride_out;
     for (const std::uint32_t source : blocks.map.sources()) {
       for (std::uint64_t unit = 0; unit < blocks.units; ++unit) {
-        entries.push_back(static_cast<std::uint32_t>((row * blocks.map.source_size() + source) * blocks.units + unit));
+        entries[place++] = static_cast<std::uint32_t>(row * stride_in + source * blocks.units + unit);
       }
     }
   }
-  const std::uint64_t in_vector = k_vector_bytes / map.output_bytes();
-  entries.resize((entries.size() + in_vector - 1) / in_vector * in_vector);
   return entries;
 }
 
@@ -56,30 +58,28 @@ PermuteRequest rows_request(const Rows& rows, const RowMap& map) {
   Values values = unit_values(map.blocks);
   values.set("row_out", map.blocks.row_out_units())
       .set("row_in", map.blocks.row_in_units())
-      .set("stride_out", map.bytes.stride_out * rows.line_rows)
-      .set("stride_in", map.bytes.stride_in * rows.line_rows)
+      .set("stride_out", map.bytes.stride_out)
+      .set("stride_in", map.bytes.stride_in)
       .set("line_rows", rows.line_rows)
-      .set("lines_per_tile", rows.lines_per_tile)
+      .set("lanes", rows.lanes)
+      .set("lane_lines", rows.lane_lines)
+      .set("lane_distance", rows.lane_distance)
       .set("threads", rows.threads)
       .set("resident_threads", rows.resident_threads)
       .set("asynchronous", rows.asynchronous)
       .set("in_place", map.bytes.in_place);
   set_ending(values, map.what_is_done());
-  const std::uint64_t tile_rows = std::uint64_t{rows.line_rows} * rows.lines_per_tile;
-  PermuteRequest request{template_for("permute_rows", map.what_is_done()),
-                         std::move(values),
-                         {},
-                         "rows",
-                         {},
-                         {{0, {rows.threads, static_cast<unsigned>(shared_bytes(rows, map)), 1, tile_rows}}}};
+  PermuteGeometry geometry{rows.threads, static_cast<unsigned>(shared_bytes(rows, map)), 1,
+                           std::uint64_t{rows.line_rows} * rows.lanes * rows.lane_lines};
+  geometry.block_multiple = rows.lane_distance / rows.lane_lines;
+  PermuteRequest request{
+      template_for("permute_rows", map.what_is_done()), std::move(values), {}, "rows", {}, {{0, geometry}}};
   set_table(request, line_entries(rows, map), rows.index_bits);
   return request;
 }
 
 PermuteRequest elements_request(const Elements& elements, const RowMap& map) {
-  BlockMap blocks = map.blocks;
-  blocks.units *= blocks.unit_bytes / elements.unit_bytes;
-  blocks.unit_bytes = elements.unit_bytes;
+  const BlockMap& blocks = map.blocks;
   // A thread's place is counted from the row in which its block of threads starts.
   const bool short_offsets = blocks.row_out_units() <= std::numeric_limits<std::uint32_t>::max() - elements.threads;
   Values values = unit_values(blocks);

@@ -143,7 +143,10 @@ std::uint64_t threads_for(const Lanes& lanes, std::uint64_t most, const BlockMap
   // A thread reads four vectors at a time, or so many lanes of one.
   const std::uint64_t readers = round_up(std::min(divide_up(in, 4), most), k_warp);
   if (makes_whole_vectors(lanes, blocks) && out <= most) {
-    return std::max(std::min(most / out, lanes.periods) * out, readers);
+    const std::uint64_t threads = std::max(std::min(most / out, lanes.periods) * out, readers);
+    // With all warps full, one more takes what a lane that starts between two vectors has more.
+    const bool is_full = lanes.count == 4 && threads == out * lanes.periods && threads % k_warp == 0 && threads <= 256;
+    return threads + (is_full ? k_warp : 0);
   }
   // Where vectors are put together, it takes a warp more for as many of them.
   const std::uint64_t warps = makes_whole_vectors(lanes, blocks) ? divide_up(out, k_warp) : out / k_put_together + 1;

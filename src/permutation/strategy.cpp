@@ -52,6 +52,9 @@ class Chooser {
         row_in_bytes_(blocks.row_in_units() * blocks.unit_bytes) {
     add(PermuteStrategy::direct, direct(), {});
     add(PermuteStrategy::staged, choose_staged(blocks, limit), why_not_staged());
+    if (std::optional<Rows> rows = between_vectors()) {
+      add(PermuteStrategy::rows, std::move(rows), {});
+    }
     add(PermuteStrategy::tiled, find_tiled(blocks), "the map does not swap axes, or leaves no runs of 32 bytes");
     add(PermuteStrategy::bucketed, find_bucketed(blocks, limit),
         "some part of the row is read by much more of the output than others, or a row of " + text_of(row_in_bytes_) +
@@ -64,12 +67,13 @@ class Chooser {
   }
 
   Choice forced(PermuteStrategy name) const {
-    const Option& option = of(name);
-    if (!option.strategy) {
-      throw Error(ErrorCode::invalid_argument, "strategy is " + std::string(strategy_name(name)) + ": " +
-                                                   option.problem + "; direct moves any map, automatic chooses");
+    const auto option = std::ranges::find(options_, name, &Option::name);
+    if (option == options_.end() || !option->strategy) {
+      const std::string problem = option == options_.end() ? "it is for other rows" : option->problem;
+      throw Error(ErrorCode::invalid_argument, "strategy is " + std::string(strategy_name(name)) + ": " + problem +
+                                                   "; direct moves any map, automatic chooses");
     }
-    return chosen(option, how(option) + "; asked for");
+    return chosen(*option, how(*option) + "; asked for");
   }
 
  private:
@@ -88,6 +92,20 @@ class Chooser {
       return DirectData{k_direct_threads};
     }
     return Direct{index_bits_for(blocks_.map.source_size()), k_direct_threads};
+  }
+
+  /// For rows of small units that start between two vectors, too long to make whole vectors of several: only there it
+  /// is faster than staged.
+  std::optional<Rows> between_vectors() const {
+    const Option& staged = of(PermuteStrategy::staged);
+    if (!staged.strategy || blocks_.unit_bytes > 2 ||
+        std::get<Staged>(*staged.strategy).period_rows * blocks_.row_out_units() * blocks_.unit_bytes %
+                k_vector_bytes ==
+            0) {
+      return std::nullopt;
+    }
+    const std::optional<Rows> rows = choose_rows(dense_rows(blocks_), limit_);
+    return rows && rows->lanes > 1 ? rows : std::nullopt;
   }
 
   const Option& of(PermuteStrategy name) const { return *std::ranges::find(options_, name, &Option::name); }
@@ -122,6 +140,10 @@ class Chooser {
         return "staged: tiles of " + text_of(staged.rows_per_tile) + " rows of " + text_of(chooser.row_in_bytes_) +
                " bytes are read and written in 16-byte vectors and permuted in shared memory";
       }
+      std::string operator()(const Rows& rows) const {
+        return "rows: " + text_of(rows.lanes) + " rows of " + text_of(chooser.row_in_bytes_) +
+               " bytes that start equally far from a 16-byte vector are permuted at a time in shared memory";
+      }
       std::string operator()(const Tiled& tiled) const {
         return "tiled: the map swaps axes, so that parts of a row are read and written in runs of " +
                text_of(tiled.run_bytes) + " bytes at least";
@@ -140,6 +162,7 @@ class Chooser {
       case PermuteStrategy::direct:
         return how(best) + ": " + why_direct(best);
       case PermuteStrategy::staged:
+      case PermuteStrategy::rows:
         return how(best);
       default:
         return how(best) + "; " +

@@ -227,11 +227,11 @@ std::string to_text(const permutation::RowStrategy& strategy) {
   const auto* rows = std::get_if<permutation::Rows>(&strategy);
   if (rows == nullptr) {
     const auto& elements = std::get<permutation::Elements>(strategy);
-    return ", units of " + std::to_string(elements.unit_bytes) + " bytes, threads " + std::to_string(elements.threads) +
-           ", index bits " + std::to_string(elements.index_bits);
+    return ", threads " + std::to_string(elements.threads) + ", index bits " + std::to_string(elements.index_bits);
   }
-  return ", line of " + std::to_string(rows->line_rows) + " rows, tile of " + std::to_string(rows->lines_per_tile) +
-         " lines, threads " + std::to_string(rows->threads) + ", index bits " + std::to_string(rows->index_bits) +
+  return ", line of " + std::to_string(rows->line_rows) + " rows, " + std::to_string(rows->lanes) + " lanes of " +
+         std::to_string(rows->lane_lines) + " lines, " + std::to_string(rows->lane_distance) + " apart, threads " +
+         std::to_string(rows->threads) + ", index bits " + std::to_string(rows->index_bits) +
          (rows->asynchronous ? ", asynchronous" : "");
 }
 

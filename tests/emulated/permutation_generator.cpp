@@ -148,12 +148,27 @@ std::uint64_t choose_stride(Random& random, std::uint64_t row, unsigned element_
 permutation::Rows any_rows(Random& random, const permutation::RowMap& map) {
   constexpr std::uint64_t k_most_shared_bytes = 48 * 1024;
   permutation::Rows rows;
-  rows.line_rows = map.bytes.dense() ? random.one_of(std::array{1U, 2U, 3U, 4U, 16U}) : 1;
-  rows.lines_per_tile = random.one_of(std::array{1U, 1U, 2U, 3U, 7U, 16U, 33U, 100U});
-  while (permutation::shared_bytes(rows, map) > k_most_shared_bytes && rows.lines_per_tile * rows.line_rows > 1) {
-    (rows.lines_per_tile > 1 ? rows.lines_per_tile : rows.line_rows) /= 2;
+  rows.line_rows = random.one_of(std::array{1U, 1U, 2U, 3U, 4U, 8U, 16U});
+  rows.lanes = random.one_of(std::array{1U, 2U, 4U});
+  while (rows.lanes > 1 && rows.lanes * map.blocks.unit_bytes > 4) {
+    rows.lanes /= 2;
   }
-  const std::uint64_t sources = rows.line_rows * map.blocks.row_in_units();
+  const auto set_lines = [&](unsigned lines) {
+    const std::uint64_t alike = rows.lanes == 1 ? 1 : permutation::lines_until_alike(rows.line_rows, map.bytes);
+    rows.lane_lines = lines;
+    rows.lane_distance = static_cast<unsigned>(std::lcm(std::uint64_t{lines}, alike) * (1 + random.below(2)));
+  };
+  set_lines(random.one_of(std::array{1U, 1U, 2U, 3U, 7U, 16U, 33U, 100U}));
+  while (permutation::shared_bytes(rows, map) > k_most_shared_bytes &&
+         rows.lanes * rows.lane_lines * rows.line_rows > 1) {
+    if (rows.lane_lines > 1) {
+      set_lines(rows.lane_lines / 2);
+    } else {
+      (rows.lanes > 1 ? rows.lanes : rows.line_rows) /= 2;
+      set_lines(1);
+    }
+  }
+  const std::uint64_t sources = ((rows.line_rows - 1) * map.bytes.stride_in + map.bytes.in) / map.blocks.unit_bytes;
   const std::uint64_t least = sources <= 256 ? 0 : sources <= 65'536 ? 1 : 2;
   rows.index_bits = 8U << (least + random.below(3 - least));
   rows.threads = random.one_of(std::array{32U, 64U, 96U, 128U, 224U});
@@ -282,8 +297,19 @@ std::vector<PermutationLaunch> launches_for(const PermutationCase& item, const P
       std::max<std::uint64_t>(item.sources.size(), item.source_size) * item.shape.inner * item.shape.element_bytes;
   const std::uint64_t tile = std::max<std::uint64_t>(geometry.work_per_block / geometry.work_per_row, 1);
   const unsigned offsets = std::max(64 / item.shape.element_bytes, 8U);
-  const std::array<std::uint64_t, 10> edges = {
-      1, 3, tile - 1, tile, tile + 1, 2 * tile + 1, 2 * tile, 3 * tile + tile / 2, 2, tile / 2 + 1};
+  const std::uint64_t together = tile * geometry.block_multiple;
+  const std::array<std::uint64_t, 12> edges = {1,
+                                               3,
+                                               tile - 1,
+                                               tile,
+                                               together + 1,
+                                               tile + 1,
+                                               2 * tile + 1,
+                                               2 * tile,
+                                               3 * tile + tile / 2,
+                                               2,
+                                               2 * together - 1,
+                                               tile / 2 + 1};
   Random random(item.sources.size() * 31 + item.source_size * 7 + item.shape.element_bytes);
   std::vector<PermutationLaunch> launches;
   std::set<std::tuple<std::uint64_t, unsigned, unsigned>> known;

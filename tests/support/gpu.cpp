@@ -40,6 +40,7 @@ Cuda open_cuda() {
   load(library, "cuMemcpyHtoD_v2", cuda.to_device);
   load(library, "cuMemcpyDtoH_v2", cuda.to_host);
   load(library, "cuMemcpyDtoDAsync_v2", cuda.copy_async);
+  load(library, "cuMemcpy2DAsync_v2", cuda.copy_2d_async);
   load(library, "cuStreamCreate", cuda.stream_create);
   load(library, "cuStreamDestroy_v2", cuda.stream_destroy);
   load(library, "cuStreamSynchronize", cuda.stream_synchronize);

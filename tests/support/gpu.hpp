@@ -21,6 +21,25 @@ namespace kiln::test {
 struct Cuda {
   using Result = int;
   using Pointer = std::uint64_t;
+  /// CUDA_MEMCPY2D, from device memory to device memory.
+  struct Copy2d {
+    std::size_t from_x = 0;
+    std::size_t from_y = 0;
+    unsigned from_type = 2;  // CU_MEMORYTYPE_DEVICE
+    const void* from_host = nullptr;
+    Pointer from = 0;
+    void* from_array = nullptr;
+    std::size_t from_pitch = 0;
+    std::size_t to_x = 0;
+    std::size_t to_y = 0;
+    unsigned to_type = 2;
+    void* to_host = nullptr;
+    Pointer to = 0;
+    void* to_array = nullptr;
+    std::size_t to_pitch = 0;
+    std::size_t width = 0;  // bytes
+    std::size_t height = 0;
+  };
 
   Result (*init)(unsigned);
   Result (*driver_version)(int*);
@@ -40,6 +59,7 @@ struct Cuda {
   Result (*to_device)(Pointer, const void*, std::size_t bytes);
   Result (*to_host)(void*, Pointer, std::size_t bytes);
   Result (*copy_async)(Pointer to, Pointer from, std::size_t bytes, CUstream_st*);
+  Result (*copy_2d_async)(const Copy2d*, CUstream_st*);
   Result (*stream_create)(CUstream_st**, unsigned flags);
   Result (*stream_destroy)(CUstream_st*);
   Result (*stream_synchronize)(CUstream_st*);

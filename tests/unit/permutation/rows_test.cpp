@@ -55,9 +55,11 @@ TEST(PlanRows, BakesRowsThatArePitched) {
                         {"row_in", 3U},
                         {"stride_out", 48U},
                         {"stride_in", 32U},
-                        {"line_rows", 1U},
-                        {"lines_per_tile", 640U},  // of 24 bytes: 16 KB and not one of 128 left over
-                        {"threads", 256U},
+                        {"line_rows", 1U},  // y starts with a vector in every row
+                        {"lanes", 1U},
+                        {"lane_lines", 128U},  // of two vectors, twice as many as threads have at once
+                        {"lane_distance", 128U},
+                        {"threads", 128U},
                         {"resident_threads", 1024U},
                         {"asynchronous", false},
                         {"in_place", false},
@@ -67,8 +69,8 @@ TEST(PlanRows, BakesRowsThatArePitched) {
                         {"table", std::vector<std::uint64_t>{0x00000201}}};
   EXPECT_EQ(instantiate(request.tmpl, request.values).literals, instantiate(request.tmpl, expected).literals);
   ASSERT_EQ(request.steps.size(), 1U);
-  EXPECT_EQ(request.steps.front().geometry.work_per_block, 640U);
-  EXPECT_EQ(request.steps.front().geometry.shared_bytes, 640U * 32);
+  EXPECT_EQ(request.steps.front().geometry.work_per_block, 128U);
+  EXPECT_EQ(request.steps.front().geometry.shared_bytes, 127U * 32 + 24 + 8);  // a run, which may start between vectors
   EXPECT_TRUE(request.module_data().symbol.empty());
 }
 
@@ -91,28 +93,52 @@ TEST(PlanRows, BakesASmallLaunch) {
   EXPECT_EQ(instantiate(request.tmpl, request.values).literals, instantiate(request.tmpl, expected).literals);
 }
 
-TEST(ChooseRows, MergesShortRowsWhereTheyAreDense) {
+TEST(ChooseRows, MergesShortRowsUntilTheyAreWholeVectors) {
   EXPECT_EQ(rows_for(reversal(37), {.in_place = true}).line_rows, 4U);  // 148 bytes
   EXPECT_EQ(rows_for(reversal(36), {.in_place = true}).line_rows, 1U);
   EXPECT_EQ(rows_for(reversal(37), {.element_bytes = 1, .in_place = true}).line_rows, 16U);
-  EXPECT_EQ(rows_for(reversal(37), {.row_stride_in = 37, .row_stride_out = 40}).line_rows, 1U);
+  EXPECT_EQ(rows_for(reversal(36), {.row_stride_in = 37, .row_stride_out = 38}).line_rows, 4U);
+  EXPECT_EQ(rows_for(reversal(36), {.row_stride_in = 36, .row_stride_out = 50}).line_rows, 1U);  // much between rows
+  EXPECT_EQ(rows_for(reversal(36), {.element_bytes = 1, .row_stride_in = 37, .row_stride_out = 37}).line_rows, 1U);
   EXPECT_EQ(rows_for(reversal(997), {.in_place = true}).line_rows, 1U);  // four are 16 KB
 }
 
 TEST(ChooseRows, TilesAndThreadsGrowWithTheRow) {
   const auto check = [](std::uint64_t size, unsigned lines, unsigned threads, bool asynchronous) {
     const Rows rows = rows_for(reversal(size), {.row_stride_in = size + 4, .row_stride_out = size + 8});
-    EXPECT_EQ(rows.lines_per_tile, lines) << size;
+    EXPECT_EQ(rows.lane_lines, lines) << size;
     EXPECT_EQ(rows.threads, threads) << size;
     EXPECT_EQ(rows.asynchronous, asynchronous) << size;
   };
-  check(36, 112, 256, false);  // 28 lines of 9 vectors at a time
-  check(256, 16, 256, false);
-  check(1000, 4, 256, false);
+  check(36, 28, 128, false);  // 14 lines of 9 vectors at a time
+  check(256, 4, 128, false);
+  check(1000, 4, 256, false);  // of 250 vectors, one after another
+  check(1024, 1, 128, false);
   check(4096, 1, 256, false);
-  check(8192, 1, 512, false);
-  check(16'384, 1, 1024, true);
+  check(16'384, 1, 512, true);
   check(50'000, 1, 1024, true);
+}
+
+TEST(ChooseRows, MovesSmallUnitsSeveralRowsAtATime) {
+  const auto check = [](unsigned element_bytes, std::uint64_t size, std::uint64_t pad, unsigned lanes, unsigned lines,
+                        unsigned distance) {
+    const Rows rows = rows_for(
+        reversal(size), {.element_bytes = element_bytes, .row_stride_in = size + pad, .row_stride_out = size + pad});
+    EXPECT_EQ(rows.lanes, lanes) << size;
+    EXPECT_EQ(rows.lane_lines, lines) << size;
+    EXPECT_EQ(rows.lane_distance, distance) << size;
+  };
+  check(1, 1024, 16, 4, 2, 2);  // lines of 64 vectors
+  check(1, 4096, 16, 4, 1, 1);
+  check(1, 4096, 1, 4, 1, 16);    // after 16 lines of 4097 bytes addresses are alike
+  check(1, 1000, 2, 4, 2, 8);     // of 64 vectors and 1002 bytes
+  check(1, 36, 1, 2, 32, 32);     // short rows fewer at a time
+  check(1, 30'000, 16, 2, 1, 1);  // long rows, too
+  check(1, 120'000, 16, 1, 1, 1);
+  check(2, 1000, 8, 2, 1, 1);
+  check(2, 4096, 1, 2, 1, 8);
+  check(2, 36, 4, 1, 50, 50);  // 25 lines of 5 vectors at a time
+  check(2, 30'000, 8, 1, 1, 1);
 }
 
 TEST(ChooseRows, GivesTablesThatAreTooLongAsModuleData) {

@@ -43,6 +43,11 @@ std::string text_of(const Strategy& strategy) {
       return "tiled x" + std::to_string(tiled.threads) + " vectors of " + std::to_string(tiled.load.units) + " and " +
              std::to_string(tiled.store.units) + ", runs of " + std::to_string(tiled.run_bytes) + " bytes";
     }
+    std::string operator()(const Rows& rows) const {
+      return "rows u" + std::to_string(rows.index_bits) + " x" + std::to_string(rows.threads) + " lanes " +
+             std::to_string(rows.lanes) + " lines " + std::to_string(rows.lane_lines) + " of " +
+             std::to_string(rows.lane_distance);
+    }
     std::string operator()(const Staged& staged) const {
       return "staged u" + std::to_string(staged.index_bits) + " x" + std::to_string(staged.threads) + " lanes " +
              std::to_string(staged.lanes) + " rows " + std::to_string(staged.rows_per_tile) + " of " +
@@ -96,17 +101,17 @@ INSTANTIATE_TEST_SUITE_P(Floats, Strategies,
 INSTANTIATE_TEST_SUITE_P(OtherElements, Strategies,
                          testing::Values(Case{1, 3, 3, 1, 0, 90, "staged u8 x255 lanes 4 rows 5440 of 16"},
                                          Case{1, 37, 37, 1, 0, 90, "staged u16 x222 lanes 4 rows 384 of 16"},
-                                         Case{1, 256, 256, 1, 0, 90, "staged u8 x256 lanes 4 rows 64 of 1"},
+                                         Case{1, 256, 256, 1, 0, 90, "staged u8 x288 lanes 4 rows 64 of 1"},
                                          Case{1, 997, 997, 1, 0, 90, "staged u16 x512 lanes 4 rows 64 of 16"},
-                                         Case{1, 4096, 4096, 1, 0, 90, "staged u16 x256 lanes 4 rows 4 of 1"},
-                                         Case{1, 4097, 4097, 1, 0, 90, "staged u16 x288 lanes 4 rows 8 of 2"},
+                                         Case{1, 4096, 4096, 1, 0, 90, "staged u16 x288 lanes 4 rows 4 of 1"},
+                                         Case{1, 4097, 4097, 1, 0, 90, "rows u16 x96 lanes 4 lines 1 of 16"},
                                          Case{1, 16384, 16384, 1, 0, 90, "staged u16 x512 lanes 4 rows 4 of 1"},
                                          Case{1, 65536, 65536, 1, 0, 90, "staged u16 x1024 lanes 2 rows 2 of 1"},
                                          Case{2, 64, 64, 1, 0, 90, "staged u8 x128 lanes 2 rows 32 of 1"},
                                          Case{2, 997, 997, 1, 0, 90, "staged u16 x512 lanes 2 rows 16 of 8"},
-                                         Case{2, 4097, 4097, 1, 0, 90, "staged u16 x288 lanes 1 rows 1 of 1"},
-                                         Case{2, 16385, 16385, 1, 0, 90, "staged u16 x512 lanes 1 rows 1 of 1 async"},
-                                         Case{1, 16385, 16385, 1, 0, 90, "staged u16 x288 lanes 4 rows 4 of 1"},
+                                         Case{2, 4097, 4097, 1, 0, 90, "rows u16 x288 lanes 2 lines 1 of 8"},
+                                         Case{2, 16385, 16385, 1, 0, 90, "rows u16 x512 lanes 2 lines 1 of 8"},
+                                         Case{1, 16385, 16385, 1, 0, 90, "rows u16 x320 lanes 4 lines 1 of 16"},
                                          Case{1, 32768, 32768, 1, 0, 90, "staged u16 x512 lanes 2 rows 2 of 1"},
                                          Case{2, 1024, 1024, 1, 0, 90, "staged u16 x128 lanes 2 rows 2 of 1"},
                                          Case{2, 4096, 4096, 1, 0, 90, "staged u16 x512 lanes 2 rows 2 of 1"},
