@@ -105,10 +105,13 @@ __device__ __forceinline__ bool is_inside(const Place<offset>& place, offset lef
   return true;
 }
 
-/// A tile's vectors on either side, and how many a thread has on their way at a time.
+/// A tile's vectors on either side, and how many a thread has on their way at a time: the narrower, the more; but of
+/// two bytes each it is slower with more.
 template <typename Side>
 constexpr unsigned k_vectors = k_places<Side> / Side::k_units;
-constexpr unsigned k_batch = 4;
+constexpr unsigned k_stores = 4;
+constexpr unsigned k_load_bytes = load_units * sizeof(unit);
+constexpr unsigned k_loads = k_load_bytes >= 16 || k_load_bytes == 2 ? 4 : k_load_bytes == 8 ? 8 : 16;
 
 __device__ __forceinline__ void load_tile(unsigned char* shared, const unsigned char* row, const Corner& corner,
                                           bool aligned) {
@@ -119,11 +122,11 @@ __device__ __forceinline__ void load_tile(unsigned char* shared, const unsigned 
   const offset left_a = corner.left_a * static_cast<offset>(edge_a[3]);
   const offset left_b = corner.left_b * static_cast<offset>(edge_b[3]);
 #pragma unroll 1
-  for (unsigned base = threadIdx.x; base < k_vectors<LoadSide>; base += k_batch * threads) {
-    Units units[k_batch];
-    int places[k_batch];
+  for (unsigned base = threadIdx.x; base < k_vectors<LoadSide>; base += k_loads * threads) {
+    Units units[k_loads];
+    int places[k_loads];
 #pragma unroll
-    for (unsigned item = 0; item < k_batch; ++item) {
+    for (unsigned item = 0; item < k_loads; ++item) {
       const unsigned vector = base + item * threads;
       places[item] = -1;
       if (vector < k_vectors<LoadSide>) {
@@ -139,7 +142,7 @@ __device__ __forceinline__ void load_tile(unsigned char* shared, const unsigned 
       }
     }
 #pragma unroll
-    for (unsigned item = 0; item < k_batch; ++item) {
+    for (unsigned item = 0; item < k_loads; ++item) {
       if (places[item] >= 0) {
 #pragma unroll
         for (unsigned at = 0; at < load_units * sizeof(unit); at += k_piece) {
@@ -158,7 +161,7 @@ __device__ __forceinline__ void store_tile(unsigned char* row, const unsigned ch
   const Place<offset> first = {corner.output, static_cast<int>(store_base), 0, 0};
   const offset left_a = corner.left_a * static_cast<offset>(edge_a[4]);
   const offset left_b = corner.left_b * static_cast<offset>(edge_b[4]);
-#pragma unroll(k_batch)
+#pragma unroll(k_stores)
   for (unsigned vector = threadIdx.x; vector < k_vectors<StoreSide>; vector += threads) {
     Place<offset> place = first;
     add_digits<StoreSide>(place, vector * store_units);

@@ -48,10 +48,10 @@ constexpr double k_moved_lanes_issue = 0.85;  // several lanes
 constexpr double k_spread_issue = 0.34;       // several lanes that are alike, of two bytes; of single bytes twice as
                                               // much, three times with two lanes
 constexpr double k_digits_bytes = 1.0;        // a vector of a side of a tile that is made of digits,
-constexpr double k_digits_narrow = 2.2;       // if it is shorter than a word
+constexpr double k_digits_narrow = 2.0;       // if it is shorter than a word
 constexpr double k_tile_narrow_bytes = 0.3;   // units of 1 and 2 bytes in such a tile
 constexpr double k_tile_shared = 0.3;
-constexpr double k_merged = 6;          // a sector of which a run writes a part
+constexpr double k_merged = 4.5;        // a sector of which a run writes a part
 constexpr double k_narrow_bytes = 1.1;  // units of 1 and 2 bytes that are gathered one by one
 constexpr double k_tile = 0.4;
 constexpr double k_tile_half = 0.09;  // of shared memory: a tile of so much has half of that

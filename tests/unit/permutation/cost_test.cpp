@@ -83,18 +83,18 @@ const std::vector<Measured>& structured_maps() {
       {of(1, 65'536, MapKind::transpose), staged, 0.35},      {of(1, 65'536, MapKind::bit_reversal), staged, 0.51},
       {of(4, 65'536, MapKind::stride), bucketed, 0.49},       {of(4, 65'536, MapKind::transpose), bucketed, 0.39},
       {of(4, 65'536, MapKind::bit_reversal), bucketed, 0.22}, {of(4, 65'536, MapKind::reversal), tiled, 0.95},
-      {of(4, 65'536, MapKind::rotation), tiled, 0.93},        {of(4, 65'536, MapKind::transpose), tiled, 0.96},
+      {of(4, 65'536, MapKind::rotation), tiled, 0.97},        {of(4, 65'536, MapKind::transpose), tiled, 0.96},
       {of(4, 65'536, MapKind::bit_reversal), tiled, 0.98},    {of(4, 4096, MapKind::reversal), tiled, 0.95},
       {of(4, 4096, MapKind::transpose), tiled, 0.94},         {of(4, 4096, MapKind::bit_reversal), tiled, 0.95},
-      {of(4, 1 << 20, MapKind::transpose), tiled, 0.98},      {of(4, 1'005'973, MapKind::transpose), tiled, 0.74},
+      {of(4, 1 << 20, MapKind::transpose), tiled, 0.98},      {of(4, 1'005'973, MapKind::transpose), tiled, 0.83},
       {of(2, 1 << 20, MapKind::transpose), tiled, 0.97},      {of(2, 65'536, MapKind::reversal), tiled, 0.95},
       {of(2, 65'536, MapKind::rotation), tiled, 0.44},        {of(2, 65'536, MapKind::transpose), tiled, 0.94},
       {of(2, 65'536, MapKind::bit_reversal), tiled, 0.95},    {of(1, 65'536, MapKind::reversal), tiled, 0.96},
-      {of(1, 65'536, MapKind::rotation), tiled, 0.39},        {of(1, 65'536, MapKind::transpose), tiled, 0.93},
+      {of(1, 65'536, MapKind::rotation), tiled, 0.44},        {of(1, 65'536, MapKind::transpose), tiled, 0.93},
       {of(1, 65'536, MapKind::bit_reversal), tiled, 0.94},    {of(1, 150'528, MapKind::planes), tiled, 0.80},
       {of(1, 150'528, MapKind::pixels), tiled, 0.74},         {of(2, 150'528, MapKind::planes), tiled, 0.92},
-      {of(2, 150'528, MapKind::pixels), tiled, 0.95},         {of(4, 150'528, MapKind::planes), tiled, 0.98},
-      {of(4, 150'528, MapKind::pixels), tiled, 0.96},
+      {of(2, 150'528, MapKind::pixels), tiled, 0.96},         {of(4, 150'528, MapKind::planes), tiled, 0.98},
+      {of(4, 150'528, MapKind::pixels), tiled, 0.98},
   };
   return maps;
 }
