@@ -46,7 +46,8 @@ constexpr unsigned k_vectors_out = (k_line_out + 15) / 16;  // the last may be a
 constexpr unsigned k_moved_vectors = (k_most_phase_out + k_line_out + 15) / 16;
 
 constexpr unsigned k_block_room = (threads + 31) / 32 * 32;
-constexpr unsigned k_blocks = k_block_room < resident_threads ? resident_threads / k_block_room : 1;
+constexpr unsigned k_resident = KILN_RESIDENT_THREADS < resident_threads ? KILN_RESIDENT_THREADS : resident_threads;
+constexpr unsigned k_blocks = k_block_room < k_resident ? k_resident / k_block_room : 1;
 
 using TileLanes = LaneVectors<lanes>;
 

@@ -157,7 +157,9 @@ class Turns {
  private:
   static constexpr bool k_is_fixed = Vectors <= threads;
   static constexpr unsigned k_turns_of_vectors = (Vectors + threads - 1) / threads;
-  static constexpr unsigned k_batch = Batch == 0 ? 1 : Batch < k_turns_of_vectors ? Batch : k_turns_of_vectors;
+  static constexpr unsigned k_room = sizeof(Group) < 64 ? 64 / sizeof(Group) : 1;  // in registers
+  static constexpr unsigned k_most = Batch == 0 ? 1 : Batch < k_room ? Batch : k_room;
+  static constexpr unsigned k_batch = k_most < k_turns_of_vectors ? k_most : k_turns_of_vectors;
 
   __device__ __forceinline__ void load(unsigned first) {
 #pragma unroll
@@ -169,7 +171,7 @@ class Turns {
   Group of_[k_batch];
 };
 
-constexpr unsigned k_batch = (resident_threads > 1024 ? 2 : 4) / lanes;  // for which there are registers
+constexpr unsigned k_batch = (k_resident > 1024 ? 2 : 4) / lanes;  // for which there are registers
 using AlignedTurns = Turns<k_vectors_out, Indices, k_batch>;
 using MovedTurns = Turns<k_moved_vectors, IndexNeighbours, k_batch / 2>;
 
