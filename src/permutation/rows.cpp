@@ -62,7 +62,7 @@ std::uint64_t line_rows_of(const RowBytes& bytes) noexcept {
 std::uint64_t threads_for(std::uint64_t vectors, unsigned lanes, std::uint64_t tile_bytes) noexcept {
   constexpr std::uint64_t k_most_of_short = 320;
   constexpr std::uint64_t k_multiprocessor_bytes = 227 * 1024;  // of sm_90
-  constexpr std::uint64_t k_block_bytes = 1024;  // that a block takes more than it asks for
+  constexpr std::uint64_t k_block_bytes = 1024;                 // that a block takes more than it asks for
   const std::uint64_t tiles = std::max<std::uint64_t>(k_multiprocessor_bytes / (tile_bytes + k_block_bytes), 1);
   const std::uint64_t one_turn = round_up(vectors, k_warp);
   const auto busy = [&](std::uint64_t threads) { return round_up(divide_up(threads, tiles), k_warp); };
@@ -98,8 +98,8 @@ Rows rows_of(const RowMap& map, unsigned lanes) noexcept {
   rows.line_rows = merges ? static_cast<unsigned>(line_rows_of(map.bytes)) : 1;
   const std::uint64_t sources = bytes_in_of(rows.line_rows, map.bytes) / map.blocks.unit_bytes;
   rows.index_bits = sources <= 256 ? 8 : sources <= 65'536 ? 16 : 32;
-  // Sixteen elements of a byte at a time, each changed, take twice the registers.
-  const bool heavy = map.ending && map.output_bytes() == 1;
+  // Sixteen elements of a byte at a time take twice the registers where each is changed, or has an index of four bytes.
+  const bool heavy = map.output_bytes() == 1 && (map.ending || (lanes == 1 && rows.index_bits == 32));
   rows.resident_threads = heavy ? 512 : lanes == 2 && map.blocks.unit_bytes == 2 ? 1536 : 1024;
   const std::uint64_t vectors = vectors_of_line(rows, map.bytes);
   const std::uint64_t at_once = std::max<std::uint64_t>(k_short_threads / vectors, 1);

@@ -33,31 +33,45 @@ template <unsigned Bits, unsigned Count>
 class IndexGroup {
  public:
   static constexpr unsigned k_bytes = Bits * Count / 8;
-  static constexpr unsigned k_words = k_bytes < 4 ? 1 : k_bytes / 4;
+  static constexpr unsigned k_halves = k_bytes < 4 ? 1 : k_bytes / 4;  // of words, of 32 bits each
 
   /// Entries [number * Count, (number + 1) * Count).
   __device__ __forceinline__ void load(const unsigned long long* table, unsigned number) {
     const unsigned char* bytes = reinterpret_cast<const unsigned char*>(table) + number * k_bytes;
     if constexpr (k_bytes >= 8) {
 #pragma unroll
-      for (unsigned word = 0; word < k_words; word += 2) {
-        const auto both = load_constant<unsigned long long>(bytes + 4 * word);
-        words[word] = static_cast<unsigned>(both);
-        words[word + 1] = static_cast<unsigned>(both >> 32);
+      for (unsigned word = 0; word < k_words; ++word) {
+        words_[word] = load_constant<unsigned long long>(bytes + 8 * word);
       }
     } else if constexpr (k_bytes == 4) {
-      words[0] = load_constant<unsigned int>(bytes);
+      words_[0] = load_constant<unsigned int>(bytes);
     } else if constexpr (k_bytes == 2) {
-      words[0] = load_constant<unsigned short>(bytes);
+      words_[0] = load_constant<unsigned short>(bytes);
     } else {
-      words[0] = load_constant<unsigned char>(bytes);
+      words_[0] = load_constant<unsigned char>(bytes);
     }
   }
   __device__ __forceinline__ unsigned operator[](unsigned entry) const {
-    return words[entry * Bits / 32] >> (entry * Bits % 32) & (0xFFFFFFFFu >> (32 - Bits));
+    return static_cast<unsigned>(words_[entry * Bits / 64] >> (entry * Bits % 64)) & (0xFFFFFFFFu >> (32 - Bits));
   }
 
-  unsigned words[k_words];
+  __device__ __forceinline__ unsigned half(unsigned number) const {
+    return static_cast<unsigned>(words_[number / 2] >> (number % 2 * 32));
+  }
+  /// From k_halves of them.
+  __device__ __forceinline__ void set(const unsigned* halves) {
+#pragma unroll
+    for (unsigned word = 0; word < k_words; ++word) {
+      words_[word] = halves[2 * word];
+      if constexpr (k_bytes >= 8) {
+        words_[word] |= static_cast<unsigned long long>(halves[2 * word + 1]) << 32;
+      }
+    }
+  }
+
+ private:
+  static constexpr unsigned k_words = k_bytes < 8 ? 1 : k_bytes / 8;
+  unsigned long long words_[k_words];
 };
 
 /// Two neighbouring groups.
@@ -75,23 +89,22 @@ class IndexPair {
   __device__ __forceinline__ Group from(unsigned before) const {
     if constexpr (Count == 1) {
       return second_;
-    } else if constexpr (Group::k_bytes < 4) {
-      const unsigned both = first_.words[0] | second_.words[0] << (8 * Group::k_bytes);
-      return {{both >> (8 * Group::k_bytes - before * Bits)}};
     } else {
-      constexpr unsigned k_words = Group::k_words;
-      unsigned words[2 * k_words];
+      constexpr unsigned k_halves = Group::k_halves;
+      unsigned halves[2 * k_halves];
 #pragma unroll
-      for (unsigned word = 0; word < k_words; ++word) {
-        words[word] = first_.words[word];
-        words[k_words + word] = second_.words[word];
+      for (unsigned half = 0; half < k_halves; ++half) {
+        halves[half] = first_.half(half);
+        halves[k_halves + half] = second_.half(half);
       }
-      move_up<k_words, Bits / 8>(words, before * (Bits / 8));
+      if constexpr (Group::k_bytes < 4) {
+        const unsigned both = halves[0] | halves[1] << (8 * Group::k_bytes);
+        halves[1] = both >> (8 * Group::k_bytes - before * Bits);
+      } else {
+        move_up<k_halves, Bits / 8>(halves, before * (Bits / 8));
+      }
       Group group;
-#pragma unroll
-      for (unsigned word = 0; word < k_words; ++word) {
-        group.words[word] = words[k_words + word];
-      }
+      group.set(halves + k_halves);
       return group;
     }
   }
