@@ -99,7 +99,7 @@ Rows rows_of(const RowMap& map, unsigned lanes) noexcept {
   const std::uint64_t sources = bytes_in_of(rows.line_rows, map.bytes) / map.blocks.unit_bytes;
   rows.index_bits = sources <= 256 ? 8 : sources <= 65'536 ? 16 : 32;
   // Sixteen elements of a byte at a time take twice the registers where each is changed, or has an index of four bytes.
-  const bool heavy = map.output_bytes() == 1 && (map.ending || (lanes == 1 && rows.index_bits == 32));
+  const bool heavy = map.output_bytes() == 1 && (map.ending || rows.index_bits == 32);
   rows.resident_threads = heavy ? 512 : lanes == 2 && map.blocks.unit_bytes == 2 ? 1536 : 1024;
   const std::uint64_t vectors = vectors_of_line(rows, map.bytes);
   const std::uint64_t at_once = std::max<std::uint64_t>(k_short_threads / vectors, 1);
