@@ -1,8 +1,17 @@
-# kiln_add_tests(NAME LABEL unit|nvrtc|emulated|gpu SOURCES … LIBRARIES …): one GoogleTest program, every test of it
-# known to CTest under its label. A test that skips is reported as skipped, never as passed. The target
-# kiln_LABEL_programs builds all programs of a label.
+# kiln_add_tests(NAME LABEL unit|nvrtc|emulated|gpu [THREADED] SOURCES … LIBRARIES …): one GoogleTest program, every test
+# of it known to CTest under its label. A test that skips is reported as skipped, never as passed. The target
+# kiln_LABEL_programs builds all programs of a label. With the thread sanitizer those only are tests that are THREADED: the
+# tests of what threads share.
 if(NOT KILN_BUILD_TESTS)
   return()
+endif()
+
+# Much of the time that a test takes to compile goes to optimising what runs once.
+set(KILN_TEST_COMPILE_OPTIONS -O1 -g1)
+if(KILN_SANITIZE)
+  set(KILN_TEST_COMPILE_OPTIONS -O0 -g1)  # the sanitizers' checks take three times as long to optimise
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(KILN_TEST_COMPILE_OPTIONS -O0 -g1)  # -O1 warns of what its own standard library does (g++ 12, std::string's +)
 endif()
 
 # Debian's GoogleTest binaries are built for libstdc++: whatever the standard library here is, build it from source.
@@ -12,11 +21,12 @@ if(NOT TARGET gtest)
     set(INSTALL_GTEST OFF CACHE BOOL "" FORCE)
     set(CMAKE_SUPPRESS_DEVELOPER_WARNINGS ON CACHE BOOL "" FORCE)
     add_subdirectory(${KILN_GOOGLETEST_SOURCE} ${CMAKE_BINARY_DIR}/googletest EXCLUDE_FROM_ALL SYSTEM)
-    if(KILN_SANITIZE)
-      foreach(library gtest gmock gtest_main gmock_main)
+    foreach(library gtest gmock gtest_main gmock_main)
+      target_compile_options(${library} PRIVATE -O0 -g1)
+      if(KILN_SANITIZE)
         target_compile_options(${library} PRIVATE -fsanitize=${KILN_SANITIZE})
-      endforeach()
-    endif()
+      endif()
+    endforeach()
   else()
     find_package(GTest REQUIRED)
     add_library(gmock_main ALIAS GTest::gmock_main)
@@ -24,32 +34,27 @@ if(NOT TARGET gtest)
 endif()
 include(GoogleTest)
 
-# Half of the time that a test takes to compile goes to the same headers, and much of the rest to optimising what runs
-# once.
-set(KILN_TEST_COMPILE_OPTIONS -O1 -g1)
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  set(KILN_TEST_COMPILE_OPTIONS -O0 -g1)  # -O1 warns of what its own standard library does (g++ 12, std::string's +)
-endif()
-file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cpp "")
-add_executable(kiln_test_headers EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cpp)
+# Half of the time that a test takes to compile goes to the same headers.
+file(CONFIGURE OUTPUT test_headers.cpp CONTENT "")
+add_executable(kiln_test_headers EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/test_headers.cpp)
 target_link_libraries(kiln_test_headers PRIVATE kiln_compile_options gmock_main)
 target_compile_options(kiln_test_headers PRIVATE ${KILN_TEST_COMPILE_OPTIONS})
-target_precompile_headers(
-  kiln_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <algorithm> <array> <chrono> <filesystem> <fstream> <functional>
+kiln_precompile(
+  kiln_test_headers <gmock/gmock.h> <gtest/gtest.h> <algorithm> <array> <chrono> <filesystem> <fstream> <functional>
   <map> <memory> <mutex> <numeric> <optional> <random> <string> <string_view> <thread> <vector>)
-if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-  # With a time inside, no two are the same for ccache.
-  target_compile_options(kiln_test_headers PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+
+set(KILN_TEST_THREADS_ONLY OFF)
+if(KILN_SANITIZE STREQUAL "thread")
+  set(KILN_TEST_THREADS_ONLY ON)
 endif()
 
-foreach(label unit nvrtc emulated gpu)
+foreach(label unit nvrtc emulated fuzz gpu)
   add_custom_target(kiln_${label}_programs)
 endforeach()
 
 function(kiln_add_tests name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "SOURCES;LIBRARIES;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "THREADED" "LABEL;TIMEOUT" "SOURCES;LIBRARIES;ENVIRONMENT")
   add_executable(${name} ${arg_SOURCES})
-  add_dependencies(kiln_${arg_LABEL}_programs ${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE kiln_compile_options ${arg_LIBRARIES} gmock_main)
   target_compile_definitions(${name} PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
@@ -59,6 +64,10 @@ function(kiln_add_tests name)
   endif()
   target_compile_options(${name} PRIVATE ${KILN_TEST_COMPILE_OPTIONS})
   target_precompile_headers(${name} REUSE_FROM kiln_test_headers)
+  if(KILN_TEST_THREADS_ONLY AND NOT arg_THREADED)
+    return()
+  endif()
+  add_dependencies(kiln_${arg_LABEL}_programs ${name})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()

@@ -108,7 +108,7 @@ TEST_F(EmulateOption, ASignalLeavesNoTemporaryFiles) {
   program_.set("TMPDIR", folder.string());
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     Finished stopped =
-        program_.run_and_stop({"permute", "--indices", "2,1,0", "--rows", "30000000", "--target", "sm_90", "--emulate"},
+        program_.run_and_stop({"permute", "--indices", "2,1,0", "--rows", "1000000", "--target", "sm_90", "--emulate"},
                               signal, [&] { return !std::filesystem::is_empty(folder); });
     EXPECT_EQ(stopped.code, -signal);
     // It is a program of its own that removes them, once this one has ended.

@@ -11,8 +11,8 @@ namespace {
 using testing::PermutationCase;
 using testing::PermutationCoverage;
 
-constexpr std::size_t k_kernels = emulation::sanitizers::k_address ? 55 : 165;
-constexpr std::size_t k_endings = emulation::sanitizers::k_address ? 38 : 114;
+constexpr std::size_t k_kernels = emulation::sanitizers::k_address ? 28 : 165;
+constexpr std::size_t k_endings = emulation::sanitizers::k_address ? 19 : 114;
 
 TEST(EmulatedRows, GeneratedCasesFollowTheDefinition) {
   auto batch = testing::check_permutations(

@@ -46,8 +46,12 @@ case $case in
     "$cmake" --build "$folder"
     "$folder/consumer"
     ;;
-  # Not optimised: this compiles all of the library once more.
-  subdirectory) consume "$@" -DCMAKE_BUILD_TYPE= -DKILN_SOURCE="$(dirname "$(dirname "$here")")" ;;
+  # This compiles all of the library once more: beside the build folder, from where sources have the same relative paths,
+  # so that ccache knows them.
+  subdirectory)
+    folder=$build-as-subdirectory
+    consume "$@" -DKILN_SOURCE="$(dirname "$(dirname "$here")")"
+    ;;
   pkgconfig)
     mkdir -p "$folder"
     PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name kiln.pc)")
