@@ -82,7 +82,7 @@ class IndexPair {
 
   /// Groups number - 1 and number; of a table that has `count`. Where there is none its entries are any others.
   __device__ __forceinline__ void load(const unsigned long long* table, unsigned number, unsigned count) {
-    first_.load(table, number == 0 ? 0 : number - 1);
+    first_.load(table, number == 0 || number > count ? 0 : number - 1);
     second_.load(table, number < count ? number : 0);
   }
   /// As many entries as a group has, from `before` before the second group on; before < Count.
