@@ -6,16 +6,19 @@ namespace kiln::jit {
 
 namespace {
 
-std::optional<std::string_view> find(std::span<const BuiltinFile> files, std::string_view name) noexcept {
-  auto found = std::find_if(files.begin(), files.end(), [&](const BuiltinFile& file) { return file.name == name; });
-  return found == files.end() ? std::nullopt : std::optional(found->text);
+template <typename File>
+const File* find(std::span<const File> files, std::string_view name) noexcept {
+  auto found = std::find_if(files.begin(), files.end(), [&](const File& file) { return file.name == name; });
+  return found == files.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-std::optional<std::string_view> builtin_header(std::string_view name) noexcept { return find(builtin_headers(), name); }
-std::optional<std::string_view> builtin_template(std::string_view name) noexcept {
-  return find(builtin_templates(), name);
+const BuiltinTemplate* builtin_template(std::string_view name) noexcept { return find(builtin_templates(), name); }
+
+std::optional<std::string_view> builtin_header(std::string_view name) noexcept {
+  const BuiltinHeader* header = find(builtin_headers(), name);
+  return header == nullptr ? std::nullopt : std::optional(header->text);
 }
 
 }  // namespace kiln::jit

@@ -25,9 +25,11 @@ struct Template::State {
   std::vector<std::string> options;
   std::vector<Header> headers;
 
-  /// Everything that makes a template, wherever its text came from. `beside` is its folder, if it has one.
+  /// Everything that makes a template, wherever its text came from. `beside` is its folder, if it has one; `closure`
+  /// what is known to be found for it.
   static std::shared_ptr<const State> make(std::string name, std::string text, TemplateOptions options,
-                                           const std::filesystem::path& beside);
+                                           const std::filesystem::path& beside,
+                                           std::optional<jit::Closure> closure = {});
 };
 
 namespace {
@@ -65,11 +67,24 @@ void check_include_dir(const std::filesystem::path& dir) {
   }
 }
 
+/// What find_headers gives for a built-in template to which nothing is added.
+jit::Closure closure_of(const jit::BuiltinTemplate& builtin) {
+  jit::Closure closure;
+  closure.text = builtin.text;
+  closure.headers.reserve(builtin.headers.size());
+  for (std::size_t number : builtin.headers) {
+    const jit::BuiltinHeader& header = jit::builtin_headers()[number];
+    closure.headers.push_back({std::string(header.name), std::string(header.text)});
+  }
+  return closure;
+}
+
 }  // namespace
 
 std::shared_ptr<const Template::State> Template::State::make(std::string name, std::string text,
                                                              TemplateOptions options,
-                                                             const std::filesystem::path& beside) {
+                                                             const std::filesystem::path& beside,
+                                                             std::optional<jit::Closure> closure) {
   check_name(name);
   jit::Declarations declarations = jit::read_declarations(name, text);
   if (!options.entries.empty()) {
@@ -85,22 +100,24 @@ std::shared_ptr<const Template::State> Template::State::make(std::string name, s
   for (const std::filesystem::path& dir : options.include_dirs) {
     check_include_dir(dir);
   }
-  jit::HeaderSearch search;
-  search.beside = beside;
-  search.include_dirs = std::move(options.include_dirs);
-  search.memory = std::move(options.headers);
-  search.options = options.options;
-  search.takes_code = std::any_of(declarations.parameters.begin(), declarations.parameters.end(),
-                                  [](const Parameter& p) { return p.type == ParameterType::code; });
-  jit::Closure closure = jit::find_headers(name, std::move(text), search);
+  if (!closure) {
+    jit::HeaderSearch search;
+    search.beside = beside;
+    search.include_dirs = std::move(options.include_dirs);
+    search.memory = std::move(options.headers);
+    search.options = options.options;
+    search.takes_code = std::any_of(declarations.parameters.begin(), declarations.parameters.end(),
+                                    [](const Parameter& p) { return p.type == ParameterType::code; });
+    closure = jit::find_headers(name, std::move(text), search);
+  }
 
   auto state = std::make_shared<State>();
   state->name = std::move(name);
-  state->text = std::move(closure.text);
+  state->text = std::move(closure->text);
   state->parameters = std::move(declarations.parameters);
   state->entries = std::move(declarations.entries);
   state->options = std::move(options.options);
-  state->headers = std::move(closure.headers);
+  state->headers = std::move(closure->headers);
   return state;
 }
 
@@ -116,20 +133,25 @@ Template Template::from_file(const std::filesystem::path& path, TemplateOptions 
 
 Template Template::builtin(std::string_view name, TemplateOptions options) {
   std::string_view stem = name.ends_with(".cu") ? name.substr(0, name.size() - 3) : name;
-  std::optional<std::string_view> text = jit::builtin_template(stem);
-  if (!text) {
+  const jit::BuiltinTemplate* builtin = jit::builtin_template(stem);
+  if (builtin == nullptr) {
     std::string known;
-    for (const std::string& builtin : builtin_names()) {
-      known += (known.empty() ? "" : ", ") + builtin;
+    for (const std::string& other : builtin_names()) {
+      known += (known.empty() ? "" : ", ") + other;
     }
     throw Error(ErrorCode::invalid_argument, "there is no built-in template " + quote(name) + ", only " + known);
   }
-  return from_text(std::string(stem) + ".cu", std::string(*text), std::move(options));
+  std::optional<jit::Closure> closure;
+  if (options.include_dirs.empty() && options.headers.empty() && options.options.empty()) {
+    closure = closure_of(*builtin);
+  }
+  std::string text(builtin->text);
+  return Template(State::make(std::string(stem) + ".cu", std::move(text), std::move(options), {}, std::move(closure)));
 }
 
 std::vector<std::string> Template::builtin_names() {
   std::vector<std::string> names;
-  for (const jit::BuiltinFile& file : jit::builtin_templates()) {
+  for (const jit::BuiltinTemplate& file : jit::builtin_templates()) {
     names.emplace_back(file.name);
   }
   return names;

@@ -96,6 +96,24 @@ TEST(Template, BuiltinsAreKnownByName) {
   }
 }
 
+TEST(Template, BuiltinsHaveTheHeadersThatALookFinds) {
+  for (const std::string& name : Template::builtin_names()) {
+    std::string text = test::read_file(std::filesystem::path(KILN_SOURCE_DIR) / "templates" / (name + ".cu"));
+    const Template looked_for = Template::from_text(name + ".cu", text);
+    EXPECT_FALSE(looked_for.headers().empty()) << name;
+    EXPECT_EQ(Template::builtin(name).headers(), looked_for.headers()) << name;
+    EXPECT_EQ(Template::builtin(name).text(), looked_for.text()) << name;
+  }
+}
+
+TEST(Template, ABuiltinTakesAHeaderInPlaceOfItsOwn) {
+  const std::string mine = "// mine\n";
+  const Template tmpl = Template::builtin("permute_direct", {.headers = {{"kiln/direct.cuh", mine}}});
+  const auto& headers = tmpl.headers();
+  auto found = std::find(headers.begin(), headers.end(), Header{"kiln/direct.cuh", mine});
+  EXPECT_NE(found, headers.end());
+}
+
 TEST(Template, UnknownBuiltinListsTheKnown) {
   std::string text = message_of([] { Template::builtin("permute_sideways"); });
   EXPECT_NE(text.find("no built-in template 'permute_sideways', only "), std::string::npos) << text;
