@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 #include "cli/request.hpp"
+#include "kiln/file_trouble.hpp"
 #include "kiln/quote.hpp"
 #include "kiln/service.hpp"
 #include "kiln/text_file.hpp"
@@ -26,16 +28,7 @@ std::string names_of(const Template& tmpl) {
   return names.empty() ? "it has none" : names;
 }
 
-Value read_value(const Template& tmpl, const Parameter& parameter, std::string text) {
-  bool from_file = text.starts_with('@') && (parameter.is_list || parameter.type == ParameterType::code);
-  if (from_file) {
-    text = read_text_file(text.substr(1), "the value of parameter " + parameter.name + " from");
-  }
-  if (from_file && parameter.is_list) {
-    text = normalised_list(text);
-  }
-  return as_usage([&] { return parse_value(parameter, text, tmpl.name()); });
-}
+bool may_be_file(const Parameter& parameter) { return parameter.is_list || parameter.type == ParameterType::code; }
 
 }  // namespace
 
@@ -60,6 +53,25 @@ std::string normalised_list(std::string_view text) {
     list.pop_back();  // the last line ends as the others do
   }
   return list;
+}
+
+std::string file_given(const Parameter& parameter, std::string_view text) {
+  return may_be_file(parameter) && text.starts_with('@') ? std::string(text.substr(1)) : std::string();
+}
+
+Value read_given(const Parameter& parameter, std::string_view text, std::string_view owner) {
+  const std::string file = file_given(parameter, text);
+  if (!file.empty()) {
+    const std::string content = read_text_file(file, "the value of " + parameter.name + " from");
+    return parse_value(parameter, parameter.is_list ? normalised_list(content) : content, quote_path(file));
+  }
+  if (may_be_file(parameter) && text == "@") {
+    throw UsageError(std::string(owner) + ": " + quote(parameter.name + "=@") + " names no file: write " +
+                     parameter.name + "=@FILE");
+  }
+  const bool is_characters = parameter.type == ParameterType::character;  // ' ' is one
+  const std::string given = parameter.is_list && !is_characters ? normalised_list(text) : std::string(text);
+  return as_usage([&] { return parse_value(parameter, given, owner); });
 }
 
 void add_compile_arguments(Syntax& syntax, CompileArguments& arguments) {
@@ -87,6 +99,7 @@ Template read_template(const CompileArguments& arguments) {
 
 Values read_values(const Template& tmpl, const std::vector<std::string>& definitions) {
   Values values;
+  std::map<std::string, std::string> files;  // that values were read from
   for (const std::string& definition : definitions) {
     std::size_t equals = definition.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -100,10 +113,22 @@ Values read_values(const Template& tmpl, const std::vector<std::string>& definit
     if (values.find(name) != nullptr) {
       throw UsageError("-D " + name + " is given twice");
     }
-    values.set(name, read_value(tmpl, *parameter, definition.substr(equals + 1)));
+    const std::string_view text = std::string_view(definition).substr(equals + 1);
+    values.set(name, read_given(*parameter, text, tmpl.name()));
+    files[name] = file_given(*parameter, text);
   }
   // Whatever the target is, the values and the options are right or wrong; nothing is opened to tell.
-  as_usage([&] { return Service(ServiceOptions{}).key_of(tmpl, values, Target::parse("sm_90")); });
+  try {
+    (void)Service(ServiceOptions{}).key_of(tmpl, values, Target::parse("sm_90"));
+  } catch (const TemplateError& error) {
+    const std::string& file = files[error.parameter()];
+    if (file.empty()) {
+      throw UsageError(error.what());
+    }
+    throw Error(error.code(), quote_path(file) + ": " + error.what());
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
   return values;
 }
 

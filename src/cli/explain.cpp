@@ -51,9 +51,8 @@ std::string expected(const std::vector<PermuteCandidate>& candidates) {
 
 void print_choice(const PermuteRequest& request, Output& out) {
   out.line("            " + request.reason);
-  if (!request.candidates.empty()) {
-    out.line("            expected: " + expected(request.candidates));
-  }
+  out.line("            expected: " + (request.candidates.empty() ? "not reckoned for the strategies rows and elements"
+                                                                  : expected(request.candidates)));
   for (const PermuteCandidate& candidate : request.candidates) {
     if (candidate.speed == 0) {
       out.line("            not " + std::string(strategy_name(candidate.strategy)) + ": " + candidate.note);

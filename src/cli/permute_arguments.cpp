@@ -7,8 +7,8 @@
 
 #include "cli/request.hpp"
 #include "kiln/dtype.hpp"
+#include "kiln/file_trouble.hpp"
 #include "kiln/quote.hpp"
-#include "kiln/text_file.hpp"
 #include "kiln/value_text.hpp"
 
 namespace kiln::cli {
@@ -99,14 +99,22 @@ std::pair<std::string, std::vector<float>> read_list(const std::string& definiti
   parameter.name = definition.substr(0, equals);
   parameter.type = ParameterType::f32;
   parameter.is_list = true;
-  std::string text = definition.substr(equals + 1);
-  if (text.starts_with('@')) {
-    text = normalised_list(read_text_file(text.substr(1), "the list " + parameter.name + " from"));
-  }
-  const Value value = as_usage([&] { return parse_value(parameter, text, "--list"); });
+  const std::string_view text = std::string_view(definition).substr(equals + 1);
+  const Value value = read_given(parameter, text, "--list");
   const auto& numbers = std::get<std::vector<double>>(value.storage());
+  const std::string file = file_given(parameter, text);
+  if (!file.empty() && numbers.empty()) {
+    throw Error(ErrorCode::file_unreadable, quote_path(file) + " has no numbers for --list " + parameter.name);
+  }
   std::vector<float> list;
-  as_usage([&] { std::ranges::transform(numbers, std::back_inserter(list), to_f32); });
+  try {
+    std::ranges::transform(numbers, std::back_inserter(list), to_f32);
+  } catch (const Error& error) {
+    if (file.empty()) {
+      throw UsageError(error.what());
+    }
+    throw Error(error.code(), quote_path(file) + ": " + error.what());
+  }
   return {parameter.name, std::move(list)};
 }
 

@@ -41,9 +41,10 @@ std::uint64_t stride_of(std::uint64_t given, std::uint64_t positions, const Perm
   return given == 0 ? positions * shape.inner : given;
 }
 
-/// Of rows that are `stride` elements apart, in floating point so as not to overflow.
-double tensor_bytes(std::uint64_t stride, unsigned element_bytes, std::uint64_t rows) {
-  return static_cast<double>(rows) * static_cast<double>(stride) * element_bytes;
+/// Of rows of `row` elements that are `stride` apart, in floating point so as not to overflow.
+double tensor_bytes(std::uint64_t stride, std::uint64_t row, unsigned element_bytes, std::uint64_t rows) {
+  const double before_last = static_cast<double>(std::max<std::uint64_t>(rows, 1) - 1) * static_cast<double>(stride);
+  return (before_last + static_cast<double>(row)) * element_bytes;
 }
 
 unsigned output_bytes(const PermuteShape& shape) {
@@ -70,15 +71,22 @@ std::uint64_t PermuteCheck::default_rows(const IndexMap& map, const PermuteShape
 }
 
 void PermuteCheck::require_room(const IndexMap& map, const PermuteShape& shape, std::uint64_t rows) {
-  double needed =
-      tensor_bytes(stride_of(shape.row_stride_in, map.source_size(), shape), shape.element_bytes, rows) +
-      2 * tensor_bytes(stride_of(shape.row_stride_out, map.size(), shape), output_bytes(shape), rows) +
-      (shape.ending ? tensor_bytes(map.size() * shape.inner, shape.element_bytes + output_bytes(shape), rows) : 0);
+  const std::uint64_t row_in = map.source_size() * shape.inner;
+  const std::uint64_t row_out = map.size() * shape.inner;
+  const std::uint64_t stride_in = stride_of(shape.row_stride_in, map.source_size(), shape);
+  const std::uint64_t stride_out = stride_of(shape.row_stride_out, map.size(), shape);
+  const double needed =
+      tensor_bytes(stride_in, row_in, shape.element_bytes, rows) +
+      2 * tensor_bytes(stride_out, row_out, output_bytes(shape), rows) +
+      (shape.ending ? tensor_bytes(row_out, row_out, shape.element_bytes + output_bytes(shape), rows) : 0);
   if (needed > static_cast<double>(k_most_bytes)) {
-    bool one_row = rows <= 1;
+    const bool one_row = rows <= 1;
+    const bool pitched = stride_in != row_in || stride_out != row_out;
     throw UsageError("verifying " + (one_row ? "one row" : std::to_string(rows) + " rows") + " takes more than " +
                      human_bytes(k_most_bytes) + " of memory: give " +
-                     (one_row ? "a smaller --inner or --source-size, or a shorter map" : "fewer --rows"));
+                     (one_row   ? "a smaller --inner or --source-size, or a shorter map"
+                      : pitched ? "fewer --rows, or a smaller --row-stride-in and --row-stride-out"
+                                : "fewer --rows"));
   }
 }
 

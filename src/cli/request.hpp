@@ -42,6 +42,12 @@ PermuteRequest plan(const IndexMap& map, const PermuteShape& shape, const Target
 /// commas it stays so, to be refused.
 std::string normalised_list(std::string_view text);
 
+/// The file that a value is to be read from; empty where it is written out.
+std::string file_given(const Parameter& parameter, std::string_view text);
+/// A value as options give it: written out, or, of a list or a snippet, as @FILE. `owner` is whose parameter it is, for
+/// errors. What is written out and does not fit is a UsageError; what a file holds is an Error that names the file.
+Value read_given(const Parameter& parameter, std::string_view text, std::string_view owner);
+
 /// What `compile` and `explain compile` ask for.
 struct CompileArguments {
   std::string file;
@@ -55,7 +61,8 @@ struct CompileArguments {
 void add_compile_arguments(Syntax& syntax, CompileArguments& arguments);
 Template read_template(const CompileArguments& arguments);
 /// The values given with -D, read as the template declares them and checked: a name that is unknown or missing, and a
-/// value that does not fit, are UsageErrors, as are compiler options that Kiln keeps for itself.
+/// value that does not fit, are UsageErrors (what a file holds is not), as are compiler options that Kiln keeps for
+/// itself.
 Values read_values(const Template& tmpl, const std::vector<std::string>& definitions);
 
 /// The fields that `permute`, `compile` and `explain` print for each target.

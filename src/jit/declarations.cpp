@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "core/cpp_name.hpp"
 #include "jit/literal.hpp"
 #include "kiln/error.hpp"
 #include "kiln/quote.hpp"
@@ -20,23 +21,6 @@ constexpr std::array<ParameterType, 14> k_all_types{
     ParameterType::boolean, ParameterType::character, ParameterType::i8,   ParameterType::i16, ParameterType::i32,
     ParameterType::i64,     ParameterType::u8,        ParameterType::u16,  ParameterType::u32, ParameterType::u64,
     ParameterType::f32,     ParameterType::f64,       ParameterType::type, ParameterType::code};
-
-// A parameter becomes a variable or a type of that name.
-constexpr std::array<std::string_view, 92> k_keywords{
-    "alignas",     "alignof",   "and",        "and_eq",    "asm",      "auto",         "bitand",
-    "bitor",       "bool",      "break",      "case",      "catch",    "char",         "char8_t",
-    "char16_t",    "char32_t",  "class",      "compl",     "concept",  "const",        "consteval",
-    "constexpr",   "constinit", "const_cast", "continue",  "co_await", "co_return",    "co_yield",
-    "decltype",    "default",   "delete",     "do",        "double",   "dynamic_cast", "else",
-    "enum",        "explicit",  "export",     "extern",    "false",    "float",        "for",
-    "friend",      "goto",      "if",         "inline",    "int",      "long",         "mutable",
-    "namespace",   "new",       "noexcept",   "not",       "not_eq",   "nullptr",      "operator",
-    "or",          "or_eq",     "private",    "protected", "public",   "register",     "reinterpret_cast",
-    "requires",    "return",    "short",      "signed",    "sizeof",   "static",       "static_assert",
-    "static_cast", "struct",    "switch",     "template",  "this",     "thread_local", "throw",
-    "true",        "try",       "typedef",    "typeid",    "typename", "union",        "unsigned",
-    "using",       "virtual",   "void",       "volatile",  "wchar_t",  "while",        "xor",
-    "xor_eq"};
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -125,8 +109,9 @@ Parameter read_parameter(Line& line) {
   if (!is_name) {
     line.refuse("a parameter's name is missing: write 'parameter NAME: TYPE'");
   }
-  if (std::find(k_keywords.begin(), k_keywords.end(), parameter.name) != k_keywords.end()) {
-    line.refuse("'" + parameter.name + "' is a word of C++ and no name for a parameter", parameter.name);
+  // It becomes a variable or a type of that name.
+  if (const std::string problem = core::problem_of_name(parameter.name); !problem.empty()) {
+    line.refuse("'" + parameter.name + "' " + problem + " and no name for a parameter", parameter.name);
   }
   if (!line.accept(':')) {
     line.refuse("':' and a type are missing after '" + parameter.name + "'", parameter.name);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/cpp_name.hpp"
 #include "kiln/error.hpp"
 #include "kiln/quote.hpp"
 
@@ -43,18 +44,26 @@ const Number& number_of(const char* field, std::string_view name) {
   refuse("ending." + std::string(field) + " is " + quote(name) + ": an ending computes with one of " + known);
 }
 
-bool is_letter(char c) noexcept { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_in_name(char c) noexcept { return is_letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
+void check_list_name(const PermuteEnding& ending, const std::string& name) {
+  constexpr std::string_view k_length = "_length";
+  const std::string called = "ending.lists has the name " + quote(name) + ", which ";
+  if (name == "value" || name == "position") {
+    refuse(called + "every expression has for something else: choose another");
+  }
+  // It stands after a '_' in what Kiln writes.
+  std::string problem = name.starts_with('_') ? "begins with '_'" : core::problem_of_name(name);
+  if (!problem.empty()) {
+    refuse(called + problem + ": choose another");
+  }
+  if (name.ends_with(k_length) && ending.lists.contains(name.substr(0, name.size() - k_length.size()))) {
+    refuse(called + "is what the length of another of them is called: choose another");
+  }
+}
 
 void check_lists(const PermuteEnding& ending) {
   std::uint64_t numbers = 0;
   for (const auto& [name, list] : ending.lists) {
-    if (name.empty() || !is_letter(name.front()) || !std::all_of(name.begin(), name.end(), is_in_name)) {
-      refuse("ending.lists has the name " + quote(name) + ": it must be a C++ name");
-    }
-    if (name == "value" || name == "position") {
-      refuse("ending.lists has the name " + quote(name) + ", which every expression has for something else");
-    }
+    check_list_name(ending, name);
     if (list.empty()) {
       refuse("ending.lists." + name + " is empty: it must have a number at least");
     }
@@ -105,6 +114,12 @@ std::string problem_of_brackets(std::string_view code) {
     }
   }
   return open.empty() ? "" : "has a '" + std::string(1, open.back()) + "' that is not closed";
+}
+
+/// So that an expression that is not finished ends where its own text does, and not where the template goes on. On a
+/// line of its own behind a comment that would swallow the bracket.
+std::string in_brackets(const std::string& expression) {
+  return "(" + expression + (expression.find("//") == std::string::npos ? ")" : "\n)");
 }
 
 }  // namespace
@@ -173,7 +188,7 @@ void set_ending(Values& values, const PermuteEnding* ending) {
   values.set("from", TypeName{std::string(number_of("from", ending->from).type)})
       .set("to", TypeName{std::string(number_of("to", ending->to).type)});
   if (!ending->expression.empty()) {
-    values.set("ending", Code{ending->expression});
+    values.set("ending", Code{in_brackets(ending->expression)});
   }
   std::string names;
   for (const auto& [name, list] : ending->lists) {

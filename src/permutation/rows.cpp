@@ -234,7 +234,7 @@ RowChoice choose_for_rows(const RowMap& map, const PermuteShape& shape, const Ta
   const BlockMap& blocks = map.blocks;
   const std::uint64_t block_bytes = blocks.units * blocks.unit_bytes;
   if (typical_rows != 0 && typical_rows <= k_small_launch_units / blocks.row_out_units()) {
-    return {elements, "elements: launches of about " + text_of(typical_rows) + " rows move " +
+    return {elements, "elements: launches of about " + rows_in_words(typical_rows) + " move " +
                           text_of(typical_rows * blocks.row_out_units()) +
                           " units, too few to make up for the latency of staging"};
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 /// What kernels move at a time, and how sizes are rounded to it.
 namespace kiln::permutation {
@@ -13,5 +14,8 @@ constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) noexcep
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t step) noexcept {
   return divide_up(value, step) * step;
 }
+
+/// "1 row", "2 rows".
+inline std::string rows_in_words(std::uint64_t rows) { return std::to_string(rows) + (rows == 1 ? " row" : " rows"); }
 
 }  // namespace kiln::permutation

@@ -183,7 +183,7 @@ class Chooser {
   std::string why_direct(const Option& best) const {
     const Option& staged = of(PermuteStrategy::staged);
     if (rows_ != 0 && fastest_of(0) != &best) {
-      return "launches of about " + text_of(rows_) + " rows move " + text_of(rows_ * blocks_.row_out_units()) +
+      return "launches of about " + rows_in_words(rows_) + " move " + text_of(rows_ * blocks_.row_out_units()) +
              " units, too few to make up for the latency of staging";
     }
     if (block_bytes_ >= 2 * k_sector_bytes) {

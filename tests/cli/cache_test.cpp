@@ -142,6 +142,16 @@ TEST_F(FilledCache, ExplainTakesAStrategyAsPermuteDoes) {
   EXPECT_EQ(line.at("candidates").at(0).at("strategy"), "staged");
 }
 
+TEST_F(FilledCache, ExplainSaysThatSpeedsOfPitchedRowsAreNotReckoned) {
+  std::vector<std::string> pitched{"explain", "permute", "--indices", "2,1,3,0",         "--target",
+                                   "sm_90",   "--rows",  "1",         "--row-stride-in", "5"};
+  const std::string text = program_.run(pitched).out;
+  EXPECT_THAT(text, HasSubstr("elements: launches of about 1 row move 4 units"));
+  EXPECT_THAT(text, HasSubstr("expected: not reckoned for the strategies rows and elements"));
+  pitched.emplace_back("--json");
+  EXPECT_EQ(program_.run(pitched).line().at("candidates"), Json::array());
+}
+
 TEST_F(FilledCache, StatsCountWhatEveryProcessDid) {
   auto counters = [this] {
     Json stats = program_.run({"stats", "--json"}).line();

@@ -49,8 +49,9 @@ TEST_F(CompileCommand, AListFromAFileHasNoHoles) {
   for (const char* text : {"[2,,1]", "2, ,1", "2,1,,", ",2", "[2 1,]"}) {
     std::string table = program_.file("table.json", text);
     Finished finished = compile({"-D", "table=@" + table, "-D", "element=float", "--target", "sm_90"});
-    EXPECT_EQ(finished.code, 2) << text;
+    EXPECT_EQ(finished.code, 1) << text;
     EXPECT_THAT(finished.err, HasSubstr("'' is not a whole number")) << text;
+    EXPECT_THAT(finished.err, HasSubstr("table.json")) << text;
   }
   auto key = [&](const std::string& text) {
     std::string table = program_.file("table.json", text);

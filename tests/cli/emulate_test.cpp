@@ -86,7 +86,24 @@ TEST_F(EmulateOption, AnEndingThatDoesNotCompileShowsItsOwnLines) {
   EXPECT_EQ(finished.code, 1);
   EXPECT_THAT(finished.err, testing::HasSubstr("ending.h(2): error"));
   EXPECT_THAT(finished.err, testing::HasSubstr("nothing"));
-  EXPECT_THAT(finished.err, testing::HasSubstr("\n    nothing[position]\n"));
+  EXPECT_THAT(finished.err, testing::HasSubstr("\n    nothing[position])\n"));
+}
+
+TEST_F(EmulateOption, AnEndingThatIsNotFinishedIsSaidSo) {
+  for (const char* ending : {"value +", "value + // more"}) {
+    Finished finished =
+        program_.run({"permute", "--indices", "2,1,0", "--ending", ending, "--target", "sm_90", "--emulate"});
+    EXPECT_EQ(finished.code, 1) << ending;
+    EXPECT_THAT(finished.err, testing::ContainsRegex("kiln/code/ending.h.[12].: error: expected an expression"));
+    EXPECT_THAT(finished.err, testing::Not(testing::HasSubstr("ending.cuh(")));
+  }
+}
+
+TEST_F(EmulateOption, OfRowsThatAreFarApartOneIsVerified) {
+  Finished finished = program_.run({"permute", "--indices", "2,1,0", "--row-stride-out", "1000000000000", "--target",
+                                    "sm_90", "--emulate", "--json"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_EQ(finished.line().at("rows"), 1);
 }
 
 TEST_F(EmulateOption, SaysInWordsWhereItWasVerified) {

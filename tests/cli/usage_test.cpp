@@ -140,7 +140,11 @@ INSTANTIATE_TEST_SUITE_P(
         wrong("permute", {"--indices", "1,0", "--ending", "a[position]", "--list", "a=1e-50,1"}, "1e-50 is beyond"),
         wrong("permute", {"--indices", "2,,1"}, "',' is not an index"),
         wrong("permute", {"--indices", "2,1,,"}, "',' is not an index"),
-        wrong("permute", {"--indices", "1,0", "--ending", "a[position]", "--list", "2=1"}, "C++ name"),
+        wrong("permute", {"--indices", "1,0", "--ending", "a[position]", "--list", "2=1"}, "is no name in C++"),
+        wrong("permute", {"--indices", "1,0", "--ending", "a[position]", "--list", "float=1"},
+              "'float', which is a word"),
+        wrong("permute", {"--indices", "1,0", "--ending", "a[position]", "--list", "NULL=1"}, "'NULL', which may be"),
+        wrong("permute", {"--indices", "1,0", "--ending", "a[position]", "--list", "a=@"}, "'a=@' names no file"),
         wrong("permute", {"--indices", "1,0", "--row-stride-in", "1"}, "row_stride_in is 1"),
         wrong("permute", {"--indices", "1,0", "--row-stride-out", "1"}, "row_stride_out is 1"),
         wrong("permute", {"--indices", "1,1", "--in-place"}, "is no permutation"),
@@ -148,6 +152,8 @@ INSTANTIATE_TEST_SUITE_P(
         wrong("permute", {"--indices", "1,0", "--rows", "1e3"}, "1e3"),
         wrong("permute", {"--indices", "1,0", "--rows", "18446744073709551615"}, "--rows"),
         wrong("permute", {"--indices", "1,0", "--inner", "99999999", "--emulate", "--rows", "1000"}, "fewer --rows"),
+        wrong("permute", {"--indices", "1,0", "--row-stride-out", "1000000000000", "--emulate", "--rows", "2"},
+              "fewer --rows, or a smaller --row-stride-in and --row-stride-out"),
         wrong("permute", {"--indices", "1,0", "--inner", "999999999", "--emulate", "--rows", "1"}, "smaller --inner"),
         Wrong{{"permute", "--indices", "1,0", "--target", "sm_ninety"}, "sm_ninety"}));
 

@@ -46,7 +46,7 @@ TEST(Ending, BecomesPartOfTheSource) {
   EXPECT_THAT(source.literals, Contains(literal("has_ending", "true")));
   EXPECT_THAT(source.literals, Contains(literal("from", "kiln::F32")));
   EXPECT_THAT(source.literals, Contains(literal("to", "kiln::F16")));
-  EXPECT_THAT(source.literals, Contains(literal("ending", "value * scale[position]")));
+  EXPECT_THAT(source.literals, Contains(literal("ending", "(value * scale[position])")));
   EXPECT_THAT(source.literals, Contains(literal("ending_scale", "{0x1p+0f, 0x1p+1f}")));
   EXPECT_THAT(source.literals, Contains(literal("unit", "unsigned int")));  // elements, though two move together
   EXPECT_THAT(source.literals, Contains(literal("row_out", "6u")));
@@ -100,11 +100,15 @@ TEST(Ending, RefusesStrategiesForDenseRows) {
 TEST(Ending, RefusesListsThatCannotBe) {
   EXPECT_THAT(refusal(PermuteEnding{.lists = {{"scale", {1}}}}),
               HasSubstr("ending.lists has 'scale', and ending.expression is empty"));
-  EXPECT_THAT(refusal(PermuteEnding{.expression = "value", .lists = {{"a b", {1}}}}),
-              HasSubstr("it must be a C++ name"));
-  EXPECT_THAT(refusal(PermuteEnding{.expression = "value", .lists = {{"", {1}}}}), HasSubstr("it must be a C++ name"));
-  EXPECT_THAT(refusal(PermuteEnding{.expression = "value", .lists = {{"2nd", {1}}}}),
-              HasSubstr("it must be a C++ name"));
+  for (const char* name : {"a b", "", "2nd"}) {
+    EXPECT_THAT(refusal(PermuteEnding{.expression = "value", .lists = {{name, {1}}}}), HasSubstr("is no name in C++"));
+  }
+  EXPECT_THAT(refusal(PermuteEnding{.expression = "value", .lists = {{"float", {1}}}}),
+              HasSubstr("ending.lists has the name 'float', which is a word of C++: choose another"));
+  EXPECT_THAT(refusal(PermuteEnding{.expression = "value", .lists = {{"linux", {1}}}}), HasSubstr("may be a macro"));
+  EXPECT_THAT(refusal(PermuteEnding{.expression = "value", .lists = {{"_low", {1}}}}), HasSubstr("begins with '_'"));
+  EXPECT_THAT(refusal(PermuteEnding{.expression = "value", .lists = {{"s", {1}}, {"s_length", {1}}}}),
+              HasSubstr("'s_length', which is what the length of another of them is called"));
   EXPECT_THAT(refusal(PermuteEnding{.expression = "value", .lists = {{"value", {1}}}}), HasSubstr("something else"));
   EXPECT_THAT(refusal(PermuteEnding{.expression = "value", .lists = {{"position", {1}}}}), HasSubstr("something else"));
   EXPECT_THAT(refusal(PermuteEnding{.expression = "value", .lists = {{"bias", {}}}}),

@@ -186,7 +186,8 @@ TEST_F(PlanFileTest, EndingsThatCannotBe) {
               testing::HasSubstr("kernels[0].lists.a: 1e+39 is beyond"));
   EXPECT_THAT(refusal_with(R"(, "lists": {"a": [1e-50]})"), testing::HasSubstr("kernels[0].lists.a: 1e-50 is beyond"));
   EXPECT_THAT(refusal_with(R"(, "lists": {"a": ["x"]})"), testing::HasSubstr("kernels[0].lists.a[0]"));
-  EXPECT_THAT(refusal_with(R"(, "lists": {"a b": [1]})"), testing::HasSubstr("it must be a C++ name"));
+  EXPECT_THAT(refusal_with(R"(, "lists": {"a b": [1]})"), testing::HasSubstr("is no name in C++"));
+  EXPECT_THAT(refusal_with(R"(, "lists": {"xor": [1]})"), testing::HasSubstr("'xor', which is a word of C++"));
 }
 
 TEST_F(PlanFileTest, RowsThatCannotBe) {
