@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -78,10 +79,16 @@ void leave(const Connection& connection) noexcept {
   }
 }
 
-void close_snapshot(const FileIdentity& file, std::unique_ptr<Store> store) {
+void close_snapshot(const FileIdentity& file, std::unique_ptr<Store> store) noexcept {
   std::lock_guard lock(account().mutex);
   if (account().is_locked(file)) {
-    account().kept.push_back({file, std::move(store)});
+    Store* const open = store.release();
+    try {
+      account().kept.push_back({file, nullptr});
+      account().kept.back().store.reset(open);
+    } catch (const std::bad_alloc&) {
+      // Open for good: to close it would be to lose the other connection's locks.
+    }
   }
   // Else closed here, under the lock: no connection can take its first lock meanwhile.
   store.reset();

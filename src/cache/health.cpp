@@ -5,7 +5,7 @@ namespace kiln::cache {
 void Health::degrade(std::string trouble, Clock::time_point now, std::chrono::milliseconds left_out) {
   degraded_ = true;
   retry_at_ = now + left_out;
-  note_once(trouble, "; it is left out for now");
+  note_once(trouble, "; requests go on without it, and it is tried again later");
   trouble_ = std::move(trouble);
 }
 

@@ -128,13 +128,7 @@ void create_tables(Database& database, std::string_view kind) {
 class ReadTransaction {
  public:
   explicit ReadTransaction(Database& database) : database_(database) { database_.execute("BEGIN"); }
-  ~ReadTransaction() {
-    try {
-      database_.execute("ROLLBACK");
-    } catch (const SqliteError&) {
-      // SQLite has ended it by itself.
-    }
-  }
+  ~ReadTransaction() { database_.roll_back(); }
   ReadTransaction(const ReadTransaction&) = delete;
   ReadTransaction& operator=(const ReadTransaction&) = delete;
 

@@ -328,6 +328,12 @@ std::int64_t Database::integer(const char* sql) {
   return statement.step() ? statement.integer(0) : 0;
 }
 
+void Database::roll_back() noexcept {
+  SqlitePassage passage(gated_);
+  const WaitBudget budget(wait_);
+  sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
 std::string Database::text(const char* sql) {
   Statement statement = prepare(sql);
   return statement.step() ? std::string(statement.text(0)) : std::string();
@@ -373,11 +379,7 @@ Transaction::Transaction(Database& database) : passage_(database.is_gated()), da
 
 Transaction::~Transaction() {
   if (open_) {
-    try {
-      database_.execute("ROLLBACK");
-    } catch (const SqliteError&) {
-      // SQLite has rolled back by itself.
-    }
+    database_.roll_back();
   }
 }
 

@@ -134,6 +134,8 @@ class Database {
 
   /// Runs one or more statements that give nothing.
   void execute(const char* sql);
+  /// Undoes the transaction that is open, unless SQLite has done so by itself.
+  void roll_back() noexcept;
   /// The prepared statement of a constant, prepared once a connection. `sql` must be a constant: it is remembered by
   /// address.
   Loan use(const char* sql);

@@ -50,7 +50,7 @@ UserLayer::~UserLayer() {
 }
 
 /// Best effort: what does not get there is not worth a line.
-void UserLayer::write_touched_on_close() {
+void UserLayer::write_touched_on_close() noexcept try {
   const bool written = attempt(Need::change, [&](Store& store) {
     store.database().set_busy_wait(k_closing_wait);
     Transaction transaction(store.database());
@@ -60,6 +60,7 @@ void UserLayer::write_touched_on_close() {
   if (!written) {
     health_.take_messages();
   }
+} catch (const std::exception&) {  // short of memory
 }
 
 /// Runs `use` on the open store; what goes wrong becomes the layer's state. False when there is no store, or it failed.

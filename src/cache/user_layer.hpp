@@ -84,7 +84,7 @@ class UserLayer final : public Layer {
   bool was_replaced() const noexcept;
   void degrade(const std::string& why, std::chrono::milliseconds left_out = k_left_out);
   void write_touched(Store& store);
-  void write_touched_on_close();
+  void write_touched_on_close() noexcept;
   void evict(Store& store);
   void require_usable();
   std::optional<std::uint64_t> remove_database();

@@ -99,10 +99,19 @@ void inspect_pack(const std::filesystem::path& file, VerifyResult& result) {
   }
 }
 
+/// Where no earlier repair, that failed, has left what it could read.
+std::filesystem::path free_place_for_rescued(const std::filesystem::path& file) {
+  auto place = beside(file, ".rescued");
+  for (int number = 2; state_of(place); ++number) {
+    place = beside(file, (".rescued-" + std::to_string(number)).c_str());
+  }
+  return place;
+}
+
 /// Puts the rows that can still be read into a new database; the damaged one is kept aside. Returns how many.
 std::uint64_t rebuild(const ServiceOptions& options, std::unique_ptr<Connection> damaged) {
   const auto file = user_database_file(options);
-  const auto rescued = beside(file, ".rescued");
+  const auto rescued = free_place_for_rescued(file);
   const FileIdentity identity = damaged->identity();
   write_sound_rows(damaged->store(), rescued);
   damaged.reset();

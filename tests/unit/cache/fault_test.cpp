@@ -264,6 +264,24 @@ class RepairFaultTest : public MaintenanceTest {
   }
 };
 
+TEST_F(RepairFaultTest, WhatAnEarlierOneRescuedIsNotTouched) {
+  test::FaultVfs vfs;
+  const std::string rescued = database().string() + ".rescued";
+  bool kept = false;
+  std::uint64_t injected = 1;
+  for (std::uint64_t call = 1; injected > 0 && !kept && call < k_too_many; ++call) {
+    restore();
+    test::write_file(rescued, "earlier");
+    vfs.arm(Fault::io_error, call, Times::forever);
+    kept = repair().find("kiln import '" + rescued + "-2'") != std::string::npos;
+    injected = vfs.disarm();
+    ASSERT_EQ(test::read_file(rescued), "earlier");
+  }
+  ASSERT_TRUE(kept) << "no fault came between the old database and the new one";
+  ASSERT_NO_THROW(import_cache(options_, {rescued + "-2"}));
+  EXPECT_TRUE(has_all());
+}
+
 // The rows are where they were, or in the new database, or where the error says.
 TEST_F(RepairFaultTest, NoCallThatFailsCostsARow) {
   test::FaultVfs vfs;
