@@ -1,4 +1,4 @@
-// The entry points of the fake libcuda.
+// Contexts, code and its launches of the fake libcuda.
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,56 +10,12 @@
 #include <map>
 #include <utility>
 
-#include "jit/driver_api.hpp"
-#include "support/fake_cuda_driver.hpp"
+#include "support/fake_cuda_entry.hpp"
 
 using namespace kiln::jit;
 using namespace kiln::test;
 
 namespace {
-
-constexpr int k_capture_unsupported = 900;
-
-[[noreturn]] void die(const char* call, const char* when, int status) {
-  std::fprintf(stderr, "fake libcuda: %s was called %s\n", call, when);
-  _exit(status);
-}
-
-/// Every entry point begins with it: a result other than success is to be given at once.
-int enter(const char* call) {
-  if (g_driver.shut_down) {
-    die(call, "after the driver was shut down", FakeCuda::k_called_after_exit);
-  }
-  if (g_driver.initialized_by != 0 && g_driver.initialized_by != getpid()) {
-    die(call, "in the child of a fork", FakeCuda::k_called_after_fork);
-  }
-  ++g_driver.fake.calls[call];
-  auto failure = g_driver.fake.failures.find(call);
-  if (failure == g_driver.fake.failures.end()) {
-    return k_cuda_success;
-  }
-  int result = failure->second;
-  if (auto left = g_driver.fake.failures_left.find(call);
-      left != g_driver.fake.failures_left.end() && --left->second == 0) {
-    g_driver.fake.failures_left.erase(left);
-    g_driver.fake.failures.erase(failure);
-  }
-  return result;
-}
-
-/// For calls that a capture in global mode forbids unless the thread's mode is relaxed.
-int unsafe(const char* call) {
-  int result = enter(call);
-  bool capturing = g_driver.fake.hidden_capture;
-  for (const auto& context : g_driver.contexts) {
-    capturing = capturing || context->capturing;
-  }
-  if (capturing && t_thread.capture_mode != k_capture_mode_relaxed) {
-    g_driver.fake.capture_broken = true;
-    return k_capture_unsupported;
-  }
-  return result;
-}
 
 void record_image(const void* image) {
   bool is_elf = std::memcmp(image, "\177ELF", 4) == 0;
@@ -115,15 +71,6 @@ int launch(FakeCuda::Launch launch, const CUfunc_st* function, void** arguments)
   g_driver.fake.launches.push_back(std::move(launch));
   return k_cuda_success;
 }
-
-}  // namespace
-
-#define ENTER(call) \
-  if (int result = enter(call); result != k_cuda_success) return result
-#define ENTER_UNSAFE(call) \
-  if (int result = unsafe(call); result != k_cuda_success) return result
-
-namespace {
 
 int init(unsigned) {
   ENTER("cuInit");
@@ -210,7 +157,7 @@ int device_get_name(char* name, int bytes, int device) {
 }
 
 int module_load_data_ex(CUmod_st** module, const void* image, unsigned count, int* options, void** values) {
-  int result = unsafe("cuModuleLoadDataEx");
+  int result = enter_unsafe("cuModuleLoadDataEx");
   record_image(image);
   if (result != k_cuda_success) {
     write_log(count, options, values);
@@ -244,111 +191,6 @@ int module_unload(CUmod_st* module) {
   }
   module->live = false;
   --g_driver.fake.images;
-  return k_cuda_success;
-}
-
-int stream_create(CUstream_st** stream, unsigned) {
-  ENTER_UNSAFE("cuStreamCreate");
-  static int handles = 0;
-  *stream = reinterpret_cast<CUstream_st*>(&handles);
-  ++g_driver.fake.streams;
-  return k_cuda_success;
-}
-
-int stream_destroy(CUstream_st*) {
-  ENTER("cuStreamDestroy");
-  --g_driver.fake.streams;
-  g_driver.copies.clear();
-  return k_cuda_success;
-}
-
-int stream_synchronize(CUstream_st*) {
-  ENTER_UNSAFE("cuStreamSynchronize");
-  for (const FakeCopy& copy : g_driver.copies) {
-    std::memcpy(copy.to, copy.bytes.data(), copy.bytes.size());
-  }
-  g_driver.copies.clear();
-  return k_cuda_success;
-}
-
-int event_create(CUevent_st** event, unsigned) {
-  ENTER("cuEventCreate");
-  *event = new CUevent_st;
-  ++g_driver.fake.events;
-  return k_cuda_success;
-}
-
-int event_record(CUevent_st* event, CUstream_st*) {
-  ENTER("cuEventRecord");
-  event->at_us = g_driver.clock_us;
-  return k_cuda_success;
-}
-
-int event_elapsed_time(float* milliseconds, CUevent_st* begin, CUevent_st* end) {
-  ENTER("cuEventElapsedTime");
-  if (begin->at_us < 0 || end->at_us < 0) {
-    return k_cuda_invalid_handle;
-  }
-  *milliseconds = static_cast<float>((end->at_us - begin->at_us) / 1000);
-  return k_cuda_success;
-}
-
-int event_destroy(CUevent_st* event) {
-  ENTER("cuEventDestroy");
-  delete event;
-  --g_driver.fake.events;
-  return k_cuda_success;
-}
-
-int stream_is_capturing(CUstream_st* stream, int* status) {
-  ENTER("cuStreamIsCapturing");
-  if (t_thread.current() == nullptr) {
-    return k_cuda_invalid_context;
-  }
-  *status = 0;
-  return stream == nullptr && t_thread.current()->capturing ? k_cuda_capture_implicit : k_cuda_success;
-}
-
-int thread_exchange_stream_capture_mode(int* mode) {
-  ENTER("cuThreadExchangeStreamCaptureMode");
-  std::swap(*mode, t_thread.capture_mode);
-  return k_cuda_success;
-}
-
-int memcpy_htod_async(DevicePointer to, const void* from, std::size_t bytes, CUstream_st* stream) {
-  ENTER_UNSAFE("cuMemcpyHtoDAsync");
-  if (stream == nullptr) {
-    return k_cuda_capture_implicit;  // Kiln must stay off the application's default stream
-  }
-  const auto* begin = static_cast<const std::byte*>(from);
-  g_driver.copies.push_back({reinterpret_cast<void*>(to), {begin, begin + bytes}});
-  return k_cuda_success;
-}
-
-int memset_d32_async(DevicePointer address, unsigned value, std::size_t count, CUstream_st*) {
-  ENTER("cuMemsetD32Async");
-  std::fill_n(reinterpret_cast<unsigned*>(address), count, value);
-  return k_cuda_success;
-}
-
-int mem_alloc_async(DevicePointer* address, std::size_t bytes, CUstream_st*) {
-  ENTER("cuMemAllocAsync");
-  if (bytes > g_driver.fake.memory_bytes - std::min(g_driver.fake.memory_bytes, g_driver.fake.stream_bytes)) {
-    return k_cuda_out_of_memory;
-  }
-  auto* memory = static_cast<std::size_t*>(std::malloc(sizeof(std::max_align_t) + bytes));
-  *memory = bytes;
-  *address = reinterpret_cast<DevicePointer>(memory) + sizeof(std::max_align_t);
-  g_driver.fake.stream_bytes += bytes;
-  g_driver.fake.most_stream_bytes = std::max(g_driver.fake.most_stream_bytes, g_driver.fake.stream_bytes);
-  return k_cuda_success;
-}
-
-int mem_free_async(DevicePointer address, CUstream_st*) {
-  ENTER("cuMemFreeAsync");
-  auto* memory = reinterpret_cast<std::size_t*>(address - sizeof(std::max_align_t));
-  g_driver.fake.stream_bytes -= *memory;
-  std::free(memory);
   return k_cuda_success;
 }
 
@@ -423,7 +265,7 @@ int launch_kernel_ex(const LaunchDescription* description, CUfunc_st* function, 
 
 int library_load_data(CUlib_st** library, const void* image, int* options, void** values, unsigned count, int*, void**,
                       unsigned) {
-  int result = unsafe("cuLibraryLoadData");
+  int result = enter_unsafe("cuLibraryLoadData");
   record_image(image);
   if (result != k_cuda_success) {
     write_log(count, options, values);
@@ -467,18 +309,11 @@ int kernel_get_function(CUfunc_st** function, CUkern_st* kernel) {
   return k_cuda_success;
 }
 
-struct Export {
-  const char* name;
-  int since;  // CUDA version whose binary interface this is, as in cudaTypedefs.h
-  void* address;
-};
+}  // namespace
 
-template <typename Function>
-Export row(const char* name, int since, Function function) {
-  return {name, since, reinterpret_cast<void*>(function)};
-}
+namespace kiln::test {
 
-const Export* find(const char* name) {
+std::span<const Export> code_exports() {
   static const Export exports[] = {
       row("cuInit", 2000, init),
       row("cuGetErrorName", 6000, get_error_name),
@@ -492,19 +327,6 @@ const Export* find(const char* name) {
       row("cuModuleGetFunction", 2000, module_get_function),
       row("cuModuleGetGlobal", 3020, module_get_global),
       row("cuModuleUnload", 2000, module_unload),
-      row("cuStreamCreate", 2000, stream_create),
-      row("cuStreamDestroy", 4000, stream_destroy),
-      row("cuStreamSynchronize", 2000, stream_synchronize),
-      row("cuEventCreate", 2000, event_create),
-      row("cuEventRecord", 2000, event_record),
-      row("cuEventElapsedTime", 2000, event_elapsed_time),
-      row("cuEventDestroy", 4000, event_destroy),
-      row("cuStreamIsCapturing", 10000, stream_is_capturing),
-      row("cuThreadExchangeStreamCaptureMode", 10010, thread_exchange_stream_capture_mode),
-      row("cuMemcpyHtoDAsync", 3020, memcpy_htod_async),
-      row("cuMemsetD32Async", 3020, memset_d32_async),
-      row("cuMemAllocAsync", 11020, mem_alloc_async),
-      row("cuMemFreeAsync", 11020, mem_free_async),
       row("cuFuncGetAttribute", 2020, func_get_attribute),
       row("cuFuncSetAttribute", 9000, func_set_attribute),
       row("cuOccupancyMaxActiveBlocksPerMultiprocessor", 6050, occupancy),
@@ -519,23 +341,7 @@ const Export* find(const char* name) {
       row("cuFuncGetParamInfo", 12040, func_get_param_info),
       row("cuFuncLoad", 12040, func_load),
   };
-  for (const Export& entry : exports) {
-    if (std::strcmp(entry.name, name) == 0) {
-      return &entry;
-    }
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-namespace kiln::test {
-
-void* find_entry_point(const char* name, int version) {
-  const Export* found = find(name);
-  bool known = found != nullptr && found->since <= g_driver.fake.version && !g_driver.fake.missing.contains(name);
-  // Asking for an older binary interface than Kiln's declarations describe would give another function.
-  return known && version >= found->since ? found->address : nullptr;
+  return exports;
 }
 
 }  // namespace kiln::test
