@@ -32,7 +32,7 @@ int main(int count, char** arguments) {
       }
       void* to = y.data();
       const void* from = x.data();
-      std::vector<std::byte> scratch(k_rows * request.scratch_row_bytes);
+      std::vector<std::byte> scratch(request.scratch_bytes(k_rows));
       kiln::run_steps(request.steps, to, from, scratch.data(), k_rows,
                       [&](std::size_t entry, const kiln::LaunchConfig& config,
                           std::span<const kiln::Argument> launched) { kernel.launch(config, launched, entry); });

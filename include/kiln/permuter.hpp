@@ -80,10 +80,11 @@ struct PermuteShape {
 struct KILN_EXPORT PermuteGeometry {
   unsigned threads = 0;              ///< a block
   unsigned shared_bytes = 0;         ///< dynamic shared memory a block
-  std::uint64_t work_per_row = 0;    ///< work items of one row
+  std::uint64_t work_per_row = 0;    ///< work items of one row, or of those that move together
   std::uint64_t work_per_block = 0;  ///< work items of one block
-  std::uint64_t rows_in_turn = 1;    ///< at most so many rows are done by one block, one after another
+  std::uint64_t rows_in_turn = 1;    ///< at most so many rows, or bundles, are done by one block, one after another
   std::uint64_t block_multiple = 1;  ///< blocks share their rows with so many neighbours, all of which are launched
+  std::uint64_t bundle_rows = 1;     ///< that move together
   /// Grid and block for `rows` rows. Not to be launched when rows is 0: grid.x is 0 then. Pure.
   LaunchConfig launch(std::uint64_t rows) const noexcept;
 };
@@ -113,8 +114,8 @@ void run_steps(std::span<const PermuteStep> steps, void* y, const void* x, void*
 
 /// One cooperative launch that can take the place of the steps where the device runs enough blocks at a time. Grid: x
 /// blocks of a group, y groups. The entry's parameters are (void* y, const void* x, void* scratch, unsigned* counters,
-/// unsigned long long rows, unsigned ring), with scratch memory for `ring` rows and 2 * `ring` counters a group, which
-/// are 0 at first.
+/// unsigned long long rows, unsigned ring), with scratch memory for `ring` bundles of rows and 2 * `ring` counters a
+/// group, which are 0 at first.
 struct PermuteRelay {
   std::size_t entry = 0;
   unsigned threads = 0;
@@ -139,14 +140,17 @@ struct KILN_EXPORT PermuteRequest {
   Values values;
   /// Module data for the symbol `kiln_table`, for maps too large to be literals; else empty.
   std::vector<std::uint32_t> table;
-  std::string strategy;                 ///< "direct", "staged", "tiled", "bucketed", "rows" or "elements"
-  std::string reason;                   ///< one sentence: why this strategy
-  std::vector<PermuteStep> steps;       ///< launches, in order
-  std::uint64_t scratch_row_bytes = 0;  ///< scratch memory that the steps need for each row
+  std::string strategy;                    ///< "direct", "staged", "tiled", "bucketed", "rows" or "elements"
+  std::string reason;                      ///< one sentence: why this strategy
+  std::vector<PermuteStep> steps;          ///< launches, in order
+  std::uint64_t scratch_bundle_bytes = 0;  ///< scratch memory that the steps need for each bundle of rows
+  std::uint64_t bundle_rows = 1;           ///< that move together, on their way through it
   std::optional<PermuteRelay> relay{};
   /// Every strategy for dense rows, the fastest first, those that cannot last. Empty where it is rows or elements.
   std::vector<PermuteCandidate> candidates{};
 
+  /// Scratch memory that the steps need for `rows` rows.
+  std::uint64_t scratch_bytes(std::uint64_t rows) const noexcept;
   /// The table as the service takes it; a view of this request. Empty for literal tables.
   ModuleData module_data() const;
 };

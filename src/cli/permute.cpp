@@ -25,7 +25,7 @@ void emulate(const PermuteRequest& request, const Target& target, void* to, cons
   if (!request.table.empty()) {
     kernel.set_data(request.module_data());
   }
-  std::vector<std::byte> scratch(rows * request.scratch_row_bytes);
+  std::vector<std::byte> scratch(request.scratch_bytes(rows));
   if (rows > 0) {
     run_steps(request.steps, to, from, scratch.data(), rows,
               [&](std::size_t entry, const LaunchConfig& config, std::span<const Argument> launched) {

@@ -201,26 +201,32 @@ struct Coster {
   Cost operator()(const Bucketed& bucketed) const {
     Cost cost = cost_for(blocks);
     const BucketedSizes sizes(blocks, bucketed);
-    const double padded = static_cast<double>(sizes.scratch_row_bytes) / cost.row_out_bytes;
+    const unsigned word_bytes = bucketed.lanes * blocks.unit_bytes;
+    const double bundle_bytes = bucketed.lanes * cost.row_out_bytes;
+    const double padded = static_cast<double>(sizes.scratch_bundle_bytes) / bundle_bytes;
     const double memory =
-        bucketed.relay ? k_relay_memory + k_relay_memory_mb * cost.row_out_bytes / (1 << 20) : k_split_memory;
-    const double narrow = blocks.unit_bytes < 4 ? k_narrow_bytes / blocks.unit_bytes : 0;
+        bucketed.relay ? k_relay_memory + k_relay_memory_mb * bundle_bytes / (1 << 20) : k_split_memory;
+    const double words = std::hypot(word_bytes < 4 ? k_narrow_bytes / word_bytes : 0.0,  //
+                                    bucketed.lanes > 1 ? k_lanes_issue : 0.0);
+    const auto issue = [&](std::uint64_t row_units, double moved) {
+      return std::hypot(words, row_units * blocks.unit_bytes % k_vector_bytes == 0 ? 0.0 : moved);
+    };
     // Within a segment units are as far apart as in the row, in the second pass those of a run are near each other.
-    const double cycles = gather_cycles(blocks, 1, WordOrder::plain);
+    const double cycles = gather_cycles(blocks, bucketed.lanes, WordOrder::plain);
     PassCost split;
     split.memory = memory * (whole_rows(blocks) + padded) / 2;
-    split.shared = gather(cycles, blocks.unit_bytes, whole_rows(blocks));
-    split.issue = narrow;
+    split.shared = gather(cycles, word_bytes, whole_rows(blocks));
+    // One lane is read as it is.
+    split.issue = issue(blocks.row_in_units(), bucketed.lanes > 1 ? k_moved_issue : 0.0);
     split.tile = tile_part(sizes.out_shared_bytes, limit, /*filled_first=*/false);
     PassCost join;
     join.memory = memory * (padded + 1) / 2;
-    join.shared = gather(std::min(cycles, 4.0), blocks.unit_bytes, padded);
-    // Rows that start between two vectors are written unit by unit.
-    join.issue = blocks.row_out_units() % sizes.units == 0 ? narrow : k_direct_bytes / blocks.unit_bytes;
+    join.shared = gather(std::min(cycles, 4.0), word_bytes, padded);
+    join.issue = issue(blocks.row_out_units(), k_moved_issue);
     join.tile = tile_part(sizes.in_shared_bytes, limit, /*filled_first=*/false);
     cost.passes = {split, join};
     cost.latency_us = 2 * k_staged_latency_us;
-    cost.blocks_per_row = static_cast<double>(sizes.sources);
+    cost.blocks_per_row = static_cast<double>(sizes.sources) / bucketed.lanes;
     return cost;
   }
 };

@@ -91,7 +91,7 @@ void PermuteKernel::operator()(void* y, const void* x, std::uint64_t rows, Strea
   if (rows == 0) {
     return;
   }
-  if (state_->plan.row_bytes == 0) {
+  if (state_->plan.bundle_bytes == 0) {
     state_->run(y, x, rows, nullptr, stream);
     return;
   }
@@ -102,7 +102,7 @@ void PermuteKernel::operator()(void* y, const void* x, std::uint64_t rows, Strea
 
 void PermuteKernel::operator()(void* y, const void* x, std::uint64_t rows, const PermuteScratch& scratch,
                                Stream stream) const {
-  if (rows == 0 || state_->plan.row_bytes == 0) {
+  if (rows == 0 || state_->plan.bundle_bytes == 0) {
     (*this)(y, x, rows, stream);
     return;
   }
@@ -162,7 +162,7 @@ PermuteKernel Permuter::get(const IndexMap& map, const PermuteShape& shape, cons
   for (const PermuteStep& step : request.steps) {
     allow_shared_bytes(kernels[step.entry], step.geometry.shared_bytes);
   }
-  permutation::ScratchPlan plan{request.scratch_row_bytes, 0, 0};
+  permutation::ScratchPlan plan{request.scratch_bundle_bytes, request.bundle_rows, 0, 0};
   if (request.relay) {
     const PermuteRelay& relay = *request.relay;
     allow_shared_bytes(kernels[relay.entry], relay.shared_bytes);

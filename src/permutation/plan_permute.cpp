@@ -94,8 +94,9 @@ LaunchConfig PermuteGeometry::launch(std::uint64_t rows) const noexcept {
   constexpr std::uint64_t k_most_y = 65'535;
   // One row after another only where there is enough to do for every multiprocessor all the same.
   constexpr std::uint64_t k_busy_blocks = 1024;
-  std::uint64_t turns = std::clamp(rows * work_per_row / k_busy_blocks, std::uint64_t{1}, rows_in_turn);
-  std::uint64_t work = (rows / turns + (rows % turns == 0 ? 0 : 1)) * work_per_row;
+  std::uint64_t bundles = rows / bundle_rows + (rows % bundle_rows == 0 ? 0 : 1);
+  std::uint64_t turns = std::clamp(bundles * work_per_row / k_busy_blocks, std::uint64_t{1}, rows_in_turn);
+  std::uint64_t work = (bundles / turns + (bundles % turns == 0 ? 0 : 1)) * work_per_row;
   std::uint64_t blocks = work / work_per_block + (work % work_per_block == 0 ? 0 : 1);
   blocks = permutation::round_up(blocks, block_multiple);
   std::uint64_t y = std::clamp((blocks + k_most_x - 1) / k_most_x, std::uint64_t{1}, k_most_y);
@@ -104,6 +105,10 @@ LaunchConfig PermuteGeometry::launch(std::uint64_t rows) const noexcept {
   config.block = {threads, 1, 1};
   config.shared_bytes = shared_bytes;
   return config;
+}
+
+std::uint64_t PermuteRequest::scratch_bytes(std::uint64_t rows) const noexcept {
+  return permutation::divide_up(rows, bundle_rows) * scratch_bundle_bytes;
 }
 
 ModuleData PermuteRequest::module_data() const {

@@ -56,7 +56,7 @@ class Chooser {
       add(PermuteStrategy::rows, std::move(rows), {});
     }
     add(PermuteStrategy::tiled, find_tiled(blocks), "the map does not swap axes, or leaves no runs of 32 bytes");
-    add(PermuteStrategy::bucketed, find_bucketed(blocks, limit),
+    add(PermuteStrategy::bucketed, find_bucketed(blocks, limit, typical_rows),
         "some part of the row is read by much more of the output than others, or a row of " + text_of(row_in_bytes_) +
             " bytes is in too many segments or too few");
   }
@@ -150,7 +150,8 @@ class Chooser {
       }
       std::string operator()(const Bucketed& bucketed) const {
         return "bucketed: rows of " + text_of(chooser.row_in_bytes_) +
-               " bytes are moved in two passes over segments of " + text_of(bucketed.source_segment) + " units";
+               " bytes are moved in two passes over segments of " + text_of(bucketed.source_segment) + " units" +
+               (bucketed.lanes == 1 ? "" : ", " + text_of(bucketed.lanes) + " rows at once");
       }
     };
     return std::visit(Writer{*this}, *option.strategy);

@@ -1,10 +1,22 @@
-// Parts of the permutation in two passes: segments into shared memory, offsets in registers, rows handed from block to
-// block.
+// Parts of the permutation in two passes: offsets in registers, rows handed from block to block.
 #pragma once
 
+#include "kiln/gather.cuh"
 #include "kiln/memory.cuh"
 
 namespace kiln {
+
+/// From here on the value is in a register: the compiler knows no more how it was made, and does not make it again.
+template <typename T>
+__device__ __forceinline__ void keep_in_register(T& value) {
+#ifndef KILN_EMULATION
+  if constexpr (sizeof(T) == 8) {
+    asm volatile("" : "+l"(value));
+  } else {
+    asm volatile("" : "+r"(value));
+  }
+#endif
+}
 
 /// Count 16-bit offsets in registers; a power of two up to 16.
 template <unsigned Count>
@@ -32,6 +44,15 @@ class Offsets {
       }
     }
   }
+  /// The same; but what is made of it is made anew, not kept, in twice as many registers, since it was made before.
+  __device__ __forceinline__ Offsets anew() const {
+    Offsets result = *this;
+#pragma unroll
+    for (unsigned& word : result.words_) {
+      keep_in_register(word);
+    }
+    return result;
+  }
   __device__ __forceinline__ unsigned operator[](unsigned entry) const {
     return entry % 2 == 0 ? words_[entry / 2] & 0xffffu : words_[entry / 2] >> 16;
   }
@@ -40,34 +61,8 @@ class Offsets {
   unsigned words_[(Count + 1) / 2];
 };
 
-/// What leaves the L2 cache first: data that nobody reads again. To be made where all threads of a warp are: a policy
-/// made in a branch was seen to be compiled into an illegal instruction (NVRTC 13.0, sm_90).
-class ReadOnce {
- public:
-  __device__ __forceinline__ ReadOnce() {
-#if KILN_HAS_CP_ASYNC
-    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy_));
-#endif
-  }
-  /// 16 bytes from global to shared memory, as copy_asynchronously does.
-  __device__ __forceinline__ void copy(void* shared, const void* global) const {
-#if KILN_HAS_CP_ASYNC
-    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;"
-                 :
-                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))), "l"(global), "l"(policy_)
-                 : "memory");
-#else
-    store(shared, load_constant<uint4>(global));
-#endif
-  }
-
- private:
-#if KILN_HAS_CP_ASYNC
-  unsigned long long policy_;
-#endif
-};
-
-/// What stays in the L2 cache until another block has read it. As above, to be made where all threads are.
+/// What stays in the L2 cache until another block has read it. To be made where all threads are, as
+/// ReadOnce is.
 class WriteKept {
  public:
   __device__ __forceinline__ WriteKept() {
@@ -105,41 +100,6 @@ __device__ __forceinline__ void copy_through_l2(void* shared, const void* global
 #else
   store(shared, __ldcg(static_cast<const uint4*>(global)));
 #endif
-}
-
-/// All threads of the block copy `bytes` bytes, whole units, from `source` to shared memory. Returns how far behind
-/// `shared` they start: where `source` stands between two 16-byte boundaries, or 0 if it is not aligned to the unit.
-/// Nothing outside of [source, source + bytes) is read. Complete after wait_for_copies and a barrier.
-template <typename Unit, typename Element, unsigned Threads>
-__device__ __forceinline__ unsigned stage_segment(unsigned char* shared, const unsigned char* source, unsigned bytes) {
-  if (!is_aligned(source, sizeof(Unit))) {
-#pragma unroll 1
-    for (unsigned at = threadIdx.x * sizeof(Element); at < bytes; at += Threads * sizeof(Element)) {
-      store(shared + at, load_constant<Element>(source + at));
-    }
-    return 0;
-  }
-  const unsigned phase = static_cast<unsigned>(reinterpret_cast<unsigned long long>(source) & 15);
-  const unsigned until_boundary = (16 - phase) & 15;
-  const unsigned head = until_boundary < bytes ? until_boundary : bytes;
-  const unsigned vectors = (bytes - head) / 16;
-  const unsigned tail = head + vectors * 16;
-  unsigned char* to = shared + phase;
-  const ReadOnce once;
-  for (unsigned vector = threadIdx.x; vector < vectors; vector += Threads) {
-    once.copy(to + head + vector * 16, source + head + vector * 16);
-  }
-  // What is before the first boundary and behind the last is less than a vector each.
-  if (threadIdx.x < 16 / sizeof(Unit)) {
-    const unsigned at = threadIdx.x * sizeof(Unit);
-    if (at < head) {
-      store(to + at, load_constant<Unit>(source + at));
-    }
-    if (tail + at < bytes) {
-      store(to + tail + at, load_constant<Unit>(source + tail + at));
-    }
-  }
-  return phase;
 }
 
 /// Keeps the compiler from gathering several vectors of narrow units at once: the registers do not hold that many units

@@ -10,6 +10,7 @@
 #include "kiln/index_map.hpp"
 #include "kiln/source.hpp"
 #include "permutation/analysis.hpp"
+#include "permutation/bucketed_request.hpp"
 #include "support/number_reference.hpp"
 
 namespace kiln::testing {
@@ -77,13 +78,17 @@ std::string to_text(const PermutationLaunch& launch) {
 
 constexpr unsigned k_relay_groups = 2;
 
-/// Rows that a group's ring must hold here: emulated blocks run one after another, those of the first pass first, and
-/// none may wait for a later one.
-std::uint64_t relay_ring(std::uint64_t rows) { return (rows + k_relay_groups - 1) / k_relay_groups; }
+/// Bundles that a group's ring must hold here: emulated blocks run one after another, those of the first pass first,
+/// and none may wait for a later one.
+std::uint64_t relay_ring(const PermuteRequest& request, std::uint64_t rows) {
+  const std::uint64_t bundles = (rows + request.bundle_rows - 1) / request.bundle_rows;
+  return (bundles + k_relay_groups - 1) / k_relay_groups;
+}
 
-void run_relay(const PermuteRelay& relay, const EmulatedKernel& kernel, void* y, const void* x, void* scratch,
+void run_relay(const PermuteRequest& request, const EmulatedKernel& kernel, void* y, const void* x, void* scratch,
                unsigned long long rows) {
-  const auto ring = static_cast<unsigned>(relay_ring(rows));
+  const PermuteRelay& relay = *request.relay;
+  const auto ring = static_cast<unsigned>(relay_ring(request, rows));
   std::vector<unsigned> counts(std::size_t{2} * ring * k_relay_groups);
   const unsigned* const counters = counts.data();
   const Argument arguments[] = {
@@ -97,9 +102,8 @@ void run_relay(const PermuteRelay& relay, const EmulatedKernel& kernel, void* y,
 }
 
 /// By the request's steps, or by its relay.
-std::optional<std::string> check_launch(const PermutationCase& item, const PermutationLaunch& launch,
-                                        const PermuteRequest& request, const EmulatedKernel& kernel,
-                                        bool relay = false) {
+std::optional<std::string> check_way(const PermutationCase& item, const PermutationLaunch& launch,
+                                     const PermuteRequest& request, const EmulatedKernel& kernel, bool relay) {
   const Rows bytes(item);
   Buffer x(bytes.in_bytes(launch.rows), launch.x_offset * bytes.element_in);
   Buffer apart(item.shape.in_place ? 0 : bytes.out_bytes(launch.rows), launch.y_offset * bytes.element_out);
@@ -110,14 +114,15 @@ std::optional<std::string> check_launch(const PermutationCase& item, const Permu
   apply(item, input.data(), launch.rows, expected.data());
   void* const y_argument = y.data();
   const void* const x_argument = x.data();
-  const std::uint64_t scratch_rows = relay ? k_relay_groups * relay_ring(launch.rows) : launch.rows;
-  Buffer scratch(scratch_rows * request.scratch_row_bytes, 0);
+  Buffer scratch(relay ? k_relay_groups * relay_ring(request, launch.rows) * request.scratch_bundle_bytes
+                       : request.scratch_bytes(launch.rows),
+                 0);
   try {
     const LockedGuards x_guards(x);
     const LockedGuards y_guards(apart);
     const LockedGuards scratch_guards(scratch);
     if (relay) {
-      run_relay(*request.relay, kernel, y_argument, x_argument, scratch.data(), launch.rows);
+      run_relay(request, kernel, y_argument, x_argument, scratch.data(), launch.rows);
     } else {
       run_steps(request.steps, y_argument, x_argument, scratch.data(), launch.rows,
                 [&](std::size_t entry, const LaunchConfig& config, std::span<const Argument> arguments) {
@@ -151,6 +156,18 @@ std::optional<std::string> check_launch(const PermutationCase& item, const Permu
   return std::nullopt;
 }
 
+std::optional<std::string> check_launch(const PermutationCase& item, const PermutationLaunch& launch,
+                                        const PermuteRequest& request, const EmulatedKernel& kernel) {
+  auto wrong = check_way(item, launch, request, kernel, /*relay=*/false);
+  if (!wrong && request.relay) {
+    wrong = check_way(item, launch, request, kernel, /*relay=*/true);
+    if (wrong) {
+      wrong = "relay, " + *wrong;
+    }
+  }
+  return wrong;
+}
+
 /// `item` with each one thing made simpler.
 std::vector<PermutationCase> simpler_cases(const PermutationCase& item) {
   std::vector<PermutationCase> cases;
@@ -161,7 +178,7 @@ std::vector<PermutationCase> simpler_cases(const PermutationCase& item) {
   };
   const PermutationLaunch& launch = item.launches.front();
   // A forced shape fits its map, and what is done in place its strides: those stay as they are.
-  const bool forced = item.staged || item.rows || item.shape.in_place || item.shape.ending;
+  const bool forced = item.staged || item.bucketed || item.rows || item.shape.in_place || item.shape.ending;
   if (item.sources.size() > 1 && !forced) {
     add([](auto& copy) { copy.sources.resize(copy.sources.size() / 2); });
     add([](auto& copy) {
@@ -204,10 +221,13 @@ PermuteRequest request_of(const PermutationCase& item, const IndexMap& map) {
     return whole != nullptr ? permutation::rows_request(*whole, rows)
                             : permutation::elements_request(std::get<permutation::Elements>(*item.rows), rows);
   }
-  if (!item.staged) {
+  if (!item.staged && !item.bucketed) {
     return plan_permute(map, item.shape, item.target);
   }
   const permutation::BlockMap blocks = permutation::block_map(map, item.shape);
+  if (item.bucketed) {
+    return permutation::bucketed_request(blocks, *item.bucketed);
+  }
   permutation::Staged staged = *item.staged;
   return {Template::builtin("permute_staged"),
           permutation::staged_values(staged, blocks),
@@ -221,6 +241,11 @@ std::string to_text(const permutation::Staged& staged) {
   return ", lanes " + std::to_string(staged.lanes) + ", period " + std::to_string(staged.period_rows) + ", tile " +
          std::to_string(staged.rows_per_tile) + ", threads " + std::to_string(staged.threads) + ", index bits " +
          std::to_string(staged.index_bits) + (staged.asynchronous ? ", asynchronous" : "");
+}
+
+std::string to_text(const permutation::Bucketed& bucketed) {
+  return ", lanes " + std::to_string(bucketed.lanes) + ", segments of " + std::to_string(bucketed.source_segment) +
+         " and " + std::to_string(bucketed.target_segment) + ", threads " + std::to_string(bucketed.threads);
 }
 
 std::string to_text(const permutation::RowStrategy& strategy) {
@@ -254,11 +279,6 @@ std::optional<std::string> check_request(const PermutationCase& item, const Perm
   for (const PermutationLaunch& launch : item.launches) {
     if (auto wrong = check_launch(item, launch, request, kernel)) {
       return *wrong + "\n  of " + to_text(item);
-    }
-    if (request.relay) {
-      if (auto wrong = check_launch(item, launch, request, kernel, /*relay=*/true)) {
-        return "relay, " + *wrong + "\n  of " + to_text(item);
-      }
     }
   }
   return std::nullopt;
@@ -314,8 +334,9 @@ std::string to_text(const PermutationCase& item) {
   }
   return item.kind + " of " + std::to_string(item.sources.size()) + " from " + std::to_string(item.source_size) + ", " +
          to_text(item.shape) + ", " + item.target.text() + (item.staged ? to_text(*item.staged) : "") +
-         (item.rows ? to_text(*item.rows) : "") + (item.launches.empty() ? "" : ", " + to_text(item.launches.front())) +
-         ", map [" + map + (item.sources.size() > 100 ? ",…]" : "]");
+         (item.bucketed ? to_text(*item.bucketed) : "") + (item.rows ? to_text(*item.rows) : "") +
+         (item.launches.empty() ? "" : ", " + to_text(item.launches.front())) + ", map [" + map +
+         (item.sources.size() > 100 ? ",…]" : "]");
 }
 
 }  // namespace kiln::testing

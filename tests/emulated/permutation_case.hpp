@@ -8,6 +8,7 @@
 
 #include "kiln/permuter.hpp"
 #include "kiln/target.hpp"
+#include "permutation/bucketed.hpp"
 #include "permutation/rows.hpp"
 #include "permutation/staged.hpp"
 
@@ -28,7 +29,8 @@ struct PermutationCase {
   PermuteShape shape;
   Target target;
   std::vector<PermutationLaunch> launches;
-  std::optional<permutation::Staged> staged;  ///< this shape of tile, whatever would be chosen
+  std::optional<permutation::Staged> staged;      ///< this shape of tile, whatever would be chosen
+  std::optional<permutation::Bucketed> bucketed;  ///< these segments
   /// What shape.ending's expression gives, by C++ on the host.
   std::function<double(double value, unsigned position)> ending;
   std::optional<permutation::RowStrategy> rows;  ///< this kernel, whatever would be chosen
@@ -47,6 +49,10 @@ PermutationCase generate_permutation_case(std::uint64_t number);
 /// Case `number` of one whose staged tiles have shapes that nobody would choose; or nothing, where none fits.
 std::optional<PermutationCase> generate_staged_case(std::uint64_t number);
 
+/// Case `number` of one whose rows are moved in two passes, over segments far smaller than any device needs, so that a
+/// short row has many, with any lanes; or nothing, where the map cannot be.
+std::optional<PermutationCase> generate_bucketed_case(std::uint64_t number);
+
 /// Case `number` of one whose maps swap axes, turn them round, take a part of them, and are to be tiled; some cannot
 /// be.
 PermutationCase generate_tiled_case(std::uint64_t number);
@@ -62,11 +68,11 @@ PermutationCase generate_ending_case(std::uint64_t number);
 std::vector<PermutationLaunch> launches_for(const PermutationCase& item, const PermuteGeometry& geometry);
 
 /// Runs the kernel that plan_permute makes in the emulator and compares y, byte by byte, with the definition
-/// y[o, j, i] = x[o, map[j], i], and the bytes around both buffers with what they were. Tells what is wrong; `coverage`
-/// may be null.
+/// y[o, j, i] = x[o, map[j], i], and the bytes around both buffers with what they were. By its steps and, where it has
+/// one, by its relay. Tells what is wrong; `coverage` may be null.
 std::optional<std::string> check_permutation(const PermutationCase& item, PermutationCoverage* coverage = nullptr);
 
-/// The same for a kernel that was planned otherwise, by its steps and, where it has one, by its relay.
+/// The same for a kernel that was planned otherwise.
 std::optional<std::string> check_request(const PermutationCase& item, const PermuteRequest& request);
 
 /// A smaller case that `fails` too: fewer rows, aligned buffers, one element at a time, a shorter map. Tries at most

@@ -64,6 +64,28 @@ std::optional<PermutationCase> generate_staged_case(std::uint64_t number) {
   return item;
 }
 
+std::optional<PermutationCase> generate_bucketed_case(std::uint64_t number) {
+  Random random(number + 5'000'000);
+  PermutationCase item;
+  choose_map(random, item);
+  item.shape.element_bytes = random.one_of(std::array{1U, 1U, 2U, 4U, 8U, 16U});
+  item.shape.inner = random.below(10) < 7 ? 1 : random.one_of(std::array<std::uint64_t, 5>{2, 3, 4, 8, 33});
+  item.target = Target::parse(random.one_of(std::array{"sm_75", "sm_80", "sm_90a", "sm_120"}));
+  const IndexMap map(std::span<const std::uint32_t>(item.sources), item.source_size);
+  const permutation::BlockMap blocks = permutation::block_map(map, item.shape);
+  unsigned lanes = random.one_of(std::array{1U, 2U, 4U, 4U});
+  while (lanes > 1 && lanes * blocks.unit_bytes > 4) {
+    lanes /= 2;
+  }
+  const std::uint64_t segment = random.one_of(std::array{16U, 48U, 64U, 256U, 1024U});
+  item.bucketed = permutation::bucketed_with(blocks, segment, random.one_of(std::array{32U, 64U, 96U, 256U}), lanes);
+  if (!item.bucketed) {
+    return std::nullopt;
+  }
+  item.bucketed->relay = true;
+  return item;
+}
+
 PermutationCase generate_tiled_case(std::uint64_t number) {
   constexpr std::uint64_t k_most_positions = 24'000;
   Random random(number + 2'000'000);
@@ -295,7 +317,8 @@ std::vector<PermutationLaunch> launches_for(const PermutationCase& item, const P
   constexpr std::uint64_t k_all_bytes = 1024 * 1024;  // when there is enough of long rows
   const std::uint64_t row_bytes =
       std::max<std::uint64_t>(item.sources.size(), item.source_size) * item.shape.inner * item.shape.element_bytes;
-  const std::uint64_t tile = std::max<std::uint64_t>(geometry.work_per_block / geometry.work_per_row, 1);
+  const std::uint64_t tile =
+      std::max<std::uint64_t>(geometry.work_per_block / geometry.work_per_row, 1) * geometry.bundle_rows;
   const unsigned offsets = std::max(64 / item.shape.element_bytes, 8U);
   const std::uint64_t together = tile * geometry.block_multiple;
   const std::array<std::uint64_t, 12> edges = {1,

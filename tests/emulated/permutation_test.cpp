@@ -27,6 +27,7 @@ constexpr std::size_t kernels_of(std::size_t kernels) {
 constexpr std::size_t k_chosen = kernels_of(240);
 constexpr std::size_t k_staged = kernels_of(200);
 constexpr std::size_t k_tiled = kernels_of(200);
+constexpr std::size_t k_bucketed = kernels_of(120);
 
 TEST(EmulatedPermutation, GeneratedCasesFollowTheDefinition) {
   auto batch = testing::check_permutations(k_chosen, testing::generate_permutation_case);
@@ -62,6 +63,18 @@ TEST(EmulatedPermutation, SwappedAxesInTilesFollowTheDefinition) {
   EXPECT_TRUE(batch.failures.empty()) << testing::to_text(batch.failures);
   EXPECT_GE(batch.kernels["tiled"], k_tiled / 2);
   EXPECT_GE(batch.launches, 8 * k_tiled);
+}
+
+TEST(EmulatedPermutation, SegmentsOfAnyBundleFollowTheDefinition) {
+  auto batch = testing::check_permutations(k_bucketed, testing::generate_bucketed_case,
+                                           [](const PermutationCase& item, const PermutationCoverage&) {
+                                             return std::vector{std::to_string(item.bucketed->lanes) + " lanes"};
+                                           });
+  EXPECT_TRUE(batch.failures.empty()) << testing::to_text(batch.failures);
+  EXPECT_GE(batch.launches, 15 * k_bucketed);
+  EXPECT_GE(batch.kernels["1 lanes"], k_bucketed / 4);
+  EXPECT_GE(batch.kernels["2 lanes"], k_bucketed / 20);
+  EXPECT_GE(batch.kernels["4 lanes"], k_bucketed / 20);
 }
 
 PermutationCase case_of(std::string kind, std::uint64_t size, const char* target) {
@@ -150,6 +163,26 @@ TEST(EmulatedPermutation, RowsInSmallSegmentsFollowTheDefinition) {
     }
     plan->relay = true;
     return testing::check_request(item, permutation::bucketed_request(blocks, *plan));
+  });
+  EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
+}
+
+/// As where there are more bundles than keep the device busy: that many blocks take long here.
+TEST(EmulatedPermutation, BlocksThatTakeBundlesInTurnFollowTheDefinition) {
+  const std::vector<std::pair<unsigned, unsigned>> bytes_and_lanes = {{1, 4}, {1, 2}, {2, 2}, {1, 1}, {4, 1}};
+  const auto failures = testing::run_batch(2 * bytes_and_lanes.size(), [&](std::size_t number) {
+    const auto& [bytes, lanes] = bytes_and_lanes[number / 2];
+    PermutationCase item = case_of("spread", number % 2 == 0 ? 1024 : 1021, "sm_90");
+    item.shape.element_bytes = bytes;
+    item.launches = {{12 * lanes + 1, 0, 0}, {17 * lanes - 1, 1, 3}};
+    const IndexMap map(std::span<const std::uint32_t>(item.sources), item.source_size);
+    const permutation::BlockMap blocks = permutation::block_map(map, item.shape);
+    PermuteRequest request =
+        permutation::bucketed_request(blocks, permutation::bucketed_with(blocks, 128, 64, lanes).value());
+    for (PermuteStep& step : request.steps) {
+      step.geometry.work_per_block = 5;  // bundles, nearly
+    }
+    return testing::check_request(item, request);
   });
   EXPECT_TRUE(failures.empty()) << testing::to_text(failures);
 }

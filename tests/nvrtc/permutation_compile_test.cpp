@@ -109,6 +109,7 @@ std::vector<Kind> kinds() {
   for (unsigned bytes : {1U, 2U, 4U, 8U}) {
     list.push_back({"bucketed_" + std::to_string(bytes) + "_bytes", 262'144, {.element_bytes = bytes}});
     list.push_back({"bucketed_odd_" + std::to_string(bytes) + "_bytes", 1'100'001, {.element_bytes = bytes}});
+    list.push_back({"bucketed_relay_odd_" + std::to_string(bytes) + "_bytes", 262'147, {.element_bytes = bytes}});
   }
   return list;
 }

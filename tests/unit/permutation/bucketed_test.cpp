@@ -8,6 +8,7 @@
 #include <ostream>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kiln::permutation {
@@ -33,7 +34,7 @@ IndexMap map_of(Kind kind, std::uint64_t size, std::uint64_t source_size) {
 /// numbers of its units. Fails where a pass would leave what it may touch.
 std::vector<std::uint64_t> interpret(const BlockMap& blocks, const Bucketed& plan,
                                      const std::vector<std::uint32_t>& table) {
-  const std::uint64_t units = 16 / blocks.unit_bytes;
+  const std::uint64_t units = 16 / (plan.lanes * blocks.unit_bytes);  // of a vector of words: a row's in one lane
   const std::uint64_t row_in = blocks.row_in_units();
   const std::uint64_t row_out = blocks.row_out_units();
   const std::uint64_t sources = (row_in + plan.source_segment - 1) / plan.source_segment;
@@ -111,6 +112,18 @@ TEST(BucketedTable, MovesEveryUnitToItsPlace) {
   }
 }
 
+TEST(BucketedTable, MovesWordsOfSeveralRows) {
+  for (const auto& [bytes, lanes] : {std::pair{1U, 2U}, {1U, 4U}, {2U, 2U}}) {
+    for (std::uint64_t size : {1U, 17U, 1000U, 4097U, 70'001U}) {
+      SCOPED_TRACE(std::to_string(bytes) + " bytes, " + std::to_string(lanes) + " lanes, " + std::to_string(size));
+      const BlockMap blocks = block_map(map_of(Kind::shuffled, size, size), {.element_bytes = bytes});
+      const std::optional<Bucketed> plan = bucketed_with(blocks, size < 70'000 ? 64 : 8192, 64, lanes);
+      ASSERT_TRUE(plan);
+      EXPECT_EQ(interpret(blocks, *plan, bucketed_table(blocks, *plan)), defined(blocks));
+    }
+  }
+}
+
 TEST(BucketedTable, TakesBlocksOfSeveralUnits) {
   const BlockMap blocks = block_map(map_of(Kind::shuffled, 1000, 1000), {.element_bytes = 4, .inner = 3});
   ASSERT_EQ(blocks.units, 3U);
@@ -130,6 +143,45 @@ TEST(Bucketed, SegmentsAreEvenAndWholeVectors) {
   EXPECT_EQ(sizes.targets, 5U);
   EXPECT_EQ(sizes.out_shared_bytes, 4 * 14'004U + 16);
   EXPECT_EQ(sizes.in_shared_bytes, 16 * plan->in_vectors);
+}
+
+TEST(Bucketed, ALittleLongerSegmentsSaveOne) {
+  const auto segment_of = [](std::uint64_t size) {
+    return bucketed_with(block_map(map_of(Kind::shuffled, size, size), {.element_bytes = 4}), 1600, 512)
+        ->target_segment;
+  };
+  EXPECT_EQ(segment_of(3200), 1600U);
+  EXPECT_EQ(segment_of(3201), 1604U);  // two
+  EXPECT_EQ(segment_of(3400), 1700U);  // a sixteenth more
+  EXPECT_EQ(segment_of(3401), 1136U);  // three
+  EXPECT_EQ(segment_of(1500), 1500U);
+}
+
+TEST(Bucketed, WordsOfSeveralRowsTakeTheRoomOfOneRowOfTheirSize) {
+  const BlockMap bytes = block_map(map_of(Kind::shuffled, 70'001, 70'001), {.element_bytes = 1});
+  const BlockMap words = block_map(map_of(Kind::shuffled, 70'001, 70'001), {.element_bytes = 4});
+  const std::optional<Bucketed> four = bucketed_with(bytes, 16'384, 512, 4);
+  const std::optional<Bucketed> one = bucketed_with(words, 16'384, 512);
+  ASSERT_TRUE(four && one);
+  EXPECT_EQ(four->lanes, 4U);
+  EXPECT_EQ(four->source_segment, 14'016U);  // vectors of a byte row; five segments, as of words
+  EXPECT_EQ(one->source_segment, 14'004U);
+  const BucketedSizes sizes(bytes, *four);
+  EXPECT_EQ(sizes.words, 4U);
+  EXPECT_EQ(sizes.out_shared_bytes, 4 * 14'016U);
+  EXPECT_EQ(sizes.in_shared_bytes, 4 * (14'016U + 5 * 3) / 16 * 16);
+  EXPECT_EQ(sizes.scratch_bundle_bytes, 5 * (4 * (14'016U + 5 * 3) / 16 * 16));
+}
+
+TEST(Bucketed, TakesNoMoreLanesThanRows) {
+  const BlockMap blocks = block_map(map_of(Kind::reversal, 262'144, 262'144), {.element_bytes = 1});
+  const auto lanes_for = [&](std::uint64_t rows) { return find_bucketed(blocks, 227 * 1024, rows)->lanes; };
+  EXPECT_EQ(lanes_for(0), 4U);
+  EXPECT_EQ(lanes_for(1), 1U);
+  EXPECT_EQ(lanes_for(2), 2U);
+  EXPECT_EQ(lanes_for(3), 2U);
+  EXPECT_EQ(lanes_for(4), 4U);
+  EXPECT_EQ(lanes_for(1000), 4U);
 }
 
 TEST(Bucketed, PermutationsOfOneSizeHaveTheSameSizes) {
@@ -166,6 +218,7 @@ struct Choice {
   std::uint64_t segment;
   unsigned threads;
   bool relay;
+  unsigned lanes = 1;
 };
 
 void PrintTo(const Choice& choice, std::ostream* out) {
@@ -182,6 +235,7 @@ TEST_P(BucketedChoices, AreAsWritten) {
   EXPECT_EQ(plan->source_segment, choice.segment);
   EXPECT_EQ(plan->target_segment, choice.segment);
   EXPECT_EQ(plan->threads, choice.threads);
+  EXPECT_EQ(plan->lanes, choice.lanes);
   EXPECT_EQ(plan->relay, choice.relay);
   EXPECT_EQ(plan->resident, choice.relay ? 2U : 1U);
 }
@@ -190,12 +244,13 @@ INSTANTIATE_TEST_SUITE_P(
     Written, BucketedChoices,
     testing::Values(
         Choice{4, 262'144, 227 * 1024, 16'384, 512, true}, Choice{4, 1 << 20, 227 * 1024, 16'384, 512, true},
-        Choice{4, (1 << 20) + 1, 227 * 1024, 31'776, 1024, false}, Choice{4, 1 << 22, 227 * 1024, 32'768, 1024, false},
+        Choice{4, (1 << 20) + 1, 227 * 1024, 32'772, 1024, false}, Choice{4, 1 << 22, 227 * 1024, 32'768, 1024, false},
         Choice{8, 65'536, 227 * 1024, 8'192, 512, true}, Choice{16, 65'536, 227 * 1024, 4'096, 512, true},
-        Choice{2, 262'144, 227 * 1024, 16'384, 512, true}, Choice{2, 1 << 22, 227 * 1024, 16'384, 512, false},
-        Choice{1, 262'144, 227 * 1024, 16'384, 512, true}, Choice{4, 262'144, 163 * 1024, 16'384, 512, false},
+        Choice{4, 262'147, 227 * 1024, 16'388, 512, true}, Choice{2, 262'144, 227 * 1024, 16'384, 512, true, 2},
+        Choice{2, 1 << 22, 227 * 1024, 32'768, 1024, false, 2}, Choice{1, 262'144, 227 * 1024, 16'384, 512, true, 4},
+        Choice{1, 1 << 20, 227 * 1024, 16'384, 512, true, 4}, Choice{4, 262'144, 163 * 1024, 16'384, 512, false},
         Choice{4, 262'144, 99 * 1024, 16'384, 512, false}, Choice{4, 262'144, 64 * 1024, 8'192, 512, false},
-        Choice{1, 262'144, 64 * 1024, 16'384, 512, false}));
+        Choice{1, 262'144, 64 * 1024, 8'192, 512, false, 4}));
 
 }  // namespace
 }  // namespace kiln::permutation

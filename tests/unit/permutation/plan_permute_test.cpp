@@ -92,7 +92,7 @@ TEST(PlanPermute, MovesLongRowsInTwoLaunchesThroughScratchMemory) {
   EXPECT_FALSE(request.steps[1].to_scratch);
   EXPECT_TRUE(request.steps[1].from_scratch);
   // 16 segments of 16384 floats, the runs of each padded by 3 floats at most for each of 16 targets.
-  EXPECT_EQ(request.scratch_row_bytes, 16U * 16 * ((16'384 + 16 * 3) / 4));
+  EXPECT_EQ(request.scratch_bundle_bytes, 16U * 16 * ((16'384 + 16 * 3) / 4));
   EXPECT_EQ(request.module_data().symbol, "kiln_table");
   ASSERT_TRUE(request.relay);
   EXPECT_EQ(request.relay->entry, 2U);
@@ -100,6 +100,22 @@ TEST(PlanPermute, MovesLongRowsInTwoLaunchesThroughScratchMemory) {
   EXPECT_EQ(request.relay->ring, 2U);
   EXPECT_EQ(request.relay->shared_bytes, 65'536U + 16 * 12);
   EXPECT_FALSE(plan_permute(transpose(512), {.strategy = PermuteStrategy::bucketed}, Target::cubin(120)).relay);
+}
+
+TEST(PlanPermute, MovesNarrowLongRowsSeveralAtOnce) {
+  const PermuteRequest request =
+      plan_permute(transpose(512), {.element_bytes = 1, .strategy = PermuteStrategy::bucketed}, k_target);
+  EXPECT_EQ(request.bundle_rows, 4U);
+  EXPECT_EQ(request.scratch_bundle_bytes, 16U * 16 * ((16'384 + 16 * 3) / 4));
+  EXPECT_EQ(request.scratch_bytes(0), 0U);
+  EXPECT_EQ(request.scratch_bytes(1), request.scratch_bundle_bytes);
+  EXPECT_EQ(request.scratch_bytes(4), request.scratch_bundle_bytes);
+  EXPECT_EQ(request.scratch_bytes(5), 2 * request.scratch_bundle_bytes);
+  for (const PermuteStep& step : request.steps) {
+    EXPECT_EQ(step.geometry.launch(4).grid.x, 16U);
+    EXPECT_EQ(step.geometry.launch(5).grid.x, 32U);
+  }
+  EXPECT_THAT(request.reason, testing::HasSubstr("segments of 16384 units, 4 rows at once"));
 }
 
 TEST(RunSteps, GivesEachStepItsBuffers) {
@@ -173,6 +189,16 @@ TEST(PermuteGeometry, TakesRowsInTurnWhereThereAreMany) {
   EXPECT_EQ(geometry.launch(256).grid.x, 1024U);
   EXPECT_EQ(geometry.launch(257).grid.x, 8 * 129U);
   EXPECT_EQ(geometry.launch(1000).grid.x, 2000U);
+}
+
+TEST(PermuteGeometry, CountsRowsThatMoveTogetherAsOne) {
+  PermuteGeometry geometry{.threads = 512, .work_per_row = 8, .work_per_block = 1, .rows_in_turn = 4, .bundle_rows = 4};
+  EXPECT_EQ(geometry.launch(0).grid.x, 0U);
+  EXPECT_EQ(geometry.launch(1).grid.x, 8U);
+  EXPECT_EQ(geometry.launch(4).grid.x, 8U);
+  EXPECT_EQ(geometry.launch(5).grid.x, 16U);
+  EXPECT_EQ(geometry.launch(4 * 256).grid.x, 1024U);
+  EXPECT_EQ(geometry.launch(4 * 256 + 1).grid.x, 8 * 129U);
 }
 
 TEST(PermuteGeometry, GoesOnInTheSecondDimension) {

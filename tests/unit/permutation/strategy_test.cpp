@@ -37,7 +37,8 @@ std::string text_of(const Strategy& strategy) {
     std::string operator()(const Bucketed& bucketed) const {
       return std::string(bucketed.relay ? "relay" : "bucketed") + " x" + std::to_string(bucketed.threads) +
              " segments of " + std::to_string(bucketed.source_segment) + " and " +
-             std::to_string(bucketed.target_segment);
+             std::to_string(bucketed.target_segment) +
+             (bucketed.lanes == 1 ? "" : " lanes " + std::to_string(bucketed.lanes));
     }
     std::string operator()(const Tiled& tiled) const {
       return "tiled x" + std::to_string(tiled.threads) + " vectors of " + std::to_string(tiled.load.units) + " and " +
@@ -147,14 +148,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{4, 16384, 16384, 1, 0, 86, "staged u16 x1024 lanes 1 rows 1 of 1"},
         Case{4, 28672, 28672, 1, 0, 86, "bucketed x512 segments of 14336 and 14336"},  // 99 KiB
         Case{4, 28672, 28672, 1, 0, 80, "staged u16 x1024 lanes 1 rows 1 of 1 async"},
-        Case{4, 50000, 50000, 1, 0, 80, "bucketed x512 segments of 12500 and 12500"},  // 163 KiB
+        Case{4, 50000, 50000, 1, 0, 80, "bucketed x512 segments of 16668 and 16668"},  // 163 KiB
         Case{4, 50000, 50000, 1, 0, 100, "staged u16 x1024 lanes 1 rows 1 of 1 async"},
         Case{16, 70000, 70000, 1, 0, 90, "direct data x256"},
         Case{8, 1 << 20, 1 << 20, 1, 0, 90, "direct data x256"},  // as fast as two passes, without scratch memory
         Case{8, 65536, 65536, 1, 0, 90, "relay x512 segments of 8192 and 8192"},
         Case{8, 65536, 65536, 1, 0, 86, "direct u16 x256"},
-        Case{1, 65536, 65536, 1, 0, 75, "bucketed x512 segments of 16384 and 16384"},
-        Case{4, 50000, 50000, 1, 0, 120, "bucketed x512 segments of 12500 and 12500"}));
+        Case{1, 65536, 65536, 1, 0, 75, "bucketed x512 segments of 8192 and 8192 lanes 4"},
+        Case{4, 50000, 50000, 1, 0, 120, "bucketed x512 segments of 16668 and 16668"}));
 
 /// Nearly every output reads from the start of the row: 32 units, 32 apart.
 IndexMap few_sources(std::uint64_t size) {
@@ -202,7 +203,7 @@ TEST(Choice, LongRowsReadFromNearByNeedNoSecondPass) {
   std::iota(sources.rbegin(), sources.rend(), 0U);
   std::rotate(sources.begin(), sources.begin() + 12'345, sources.end());  // no axis
   EXPECT_EQ(chosen(sources, 8), "direct data x256");
-  EXPECT_EQ(chosen(sources, 2), "relay x512 segments of 16384 and 16384");
+  EXPECT_EQ(chosen(sources, 2), "relay x512 segments of 16384 and 16384 lanes 2");
 }
 
 TEST(Choice, SaysWhy) {
@@ -218,7 +219,7 @@ TEST(Choice, SaysWhy) {
             "direct: the map takes 10 of 1000 blocks of 4 bytes, so that staging whole rows reads more");
   EXPECT_EQ(
       reason_for(random_map(50'000, 50'000), {}, 80),
-      "bucketed: rows of 200000 bytes are moved in two passes over segments of 12500 units; a row of 200000 bytes "
+      "bucketed: rows of 200000 bytes are moved in two passes over segments of 16668 units; a row of 200000 bytes "
       "does not fit in the 166912 bytes of shared memory of a block");
   EXPECT_EQ(
       reason_for(random_map(20'000, 20'000), {.element_bytes = 16}, 75),
