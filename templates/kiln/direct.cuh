@@ -31,8 +31,7 @@ __device__ __forceinline__ void permute_unit(void* y, const void* x, Place to, P
 
 /// y[o, j, i] = x[o, index(j), i]: rows of `Out` blocks from rows of `In` blocks, a block of `Units` units of type
 /// Unit, by blocks of `Threads` threads. Pointers are aligned to Element at least. Offset counts the units of one
-/// output row and a block of threads. The grid has a thread for each unit where these are fewer than 2^32, all of its
-/// blocks in x; else it may have fewer. Small: launches are expected to be, so that what they write is soon read.
+/// output row and a block of threads. Small: launches are expected to be, so that what they write is soon read.
 template <typename Unit, typename Element, typename Offset, bool Small, unsigned Threads, unsigned long long Out,
           unsigned long long In, unsigned long long Units, typename Index>
 __device__ __forceinline__ void permute_directly(void* y, const void* x, unsigned long long rows, Index index) {
@@ -40,8 +39,7 @@ __device__ __forceinline__ void permute_directly(void* y, const void* x, unsigne
   constexpr unsigned long long k_few_rows = (0xFFFFFFFFull - Threads) / ((Out > In ? Out : In) * Units);
   const bool aligned = sizeof(Unit) == sizeof(Element) || (is_aligned(y, sizeof(Unit)) && is_aligned(x, sizeof(Unit)));
   if constexpr (k_few_rows > 0) {
-    // Where 32 bits do, as nearly always, there is a thread for every unit, and little comes before the index: what is
-    // asked here is 4 % of a small launch's time.
+    // Where 32 bits do, as nearly always, little comes before the index: what is asked first is 4 % of a small launch.
     if (rows <= k_few_rows && aligned) {
       const unsigned units = static_cast<unsigned>(rows) * static_cast<unsigned>(k_row);
       const unsigned to = blockIdx.x * Threads + threadIdx.x;
@@ -50,7 +48,9 @@ __device__ __forceinline__ void permute_directly(void* y, const void* x, unsigne
         permute_unit<Unit, Element, true, !Small, Units>(y, x, to, row * static_cast<unsigned>(In),
                                                          to - row * static_cast<unsigned>(k_row), index);
       }
-      return;
+      if (gridDim.x >= (units + Threads - 1) / Threads) {
+        return;
+      }
     }
   }
   const unsigned long long total = rows * k_row;
