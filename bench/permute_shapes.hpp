@@ -132,6 +132,7 @@ inline std::vector<Shape> permute_grid() {
     }
   }
   grid.push_back({4, 4096, 1, MapKind::transpose, 0, 0, 0, PermuteStrategy::staged});
+  grid.push_back({8, 1'048'576, 1, MapKind::random, 0, 0, 0, PermuteStrategy::bucketed});
   for (MapKind kind : {MapKind::reversal, MapKind::transpose, MapKind::bit_reversal}) {
     grid.push_back({4, 4096, 1, kind, 0, 0, 0, PermuteStrategy::tiled});
   }

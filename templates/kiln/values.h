@@ -30,6 +30,7 @@ inline constexpr unsigned int source_segment = 16u;
 inline constexpr unsigned int target_segment = 16u;
 inline constexpr unsigned int out_vectors = 6u;
 inline constexpr unsigned int in_vectors = 6u;
+inline constexpr unsigned int batch = 4u;
 inline constexpr unsigned int resident = 1u;
 inline constexpr unsigned int threads = 288u;
 inline constexpr unsigned int resident_threads = 2048u;
