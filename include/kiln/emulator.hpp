@@ -32,9 +32,9 @@ class KILN_EXPORT EmulatedKernel {
   /// Throws Error{invalid_argument} for a shape no GPU would accept (block over 1024 threads, shared memory over
   /// 227 KiB, cluster that does not divide the grid) and for arguments that are not the kernel's, before anything runs;
   /// and, naming block, thread and line, for what a GPU would not survive: misaligned access (of whole vectors only
-  /// when g++ compiled the kernel), an index outside an array of known size, a whole number divided by zero, a write behind dynamic shared memory,
-  /// threads that wait for ever or at different barriers, a shuffle of a width that no warp has, a failed assertion.
-  /// Other launches can follow.
+  /// when g++ compiled the kernel), an index outside an array of known size, a whole number divided by zero, a write
+  /// behind dynamic shared memory, threads that wait for ever or at different barriers, a shuffle of a width that no
+  /// warp has, a failed assertion. Other launches can follow.
   void launch(const LaunchConfig& config, std::span<const Argument> arguments, std::size_t entry = 0) const;
   template <typename... Arguments>
   void operator()(const LaunchConfig& config, const Arguments&... arguments) const {

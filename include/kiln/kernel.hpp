@@ -58,7 +58,8 @@ class KILN_EXPORT Kernel {
   template <typename... Arguments>
   void launch(const LaunchConfig& config, const Arguments&... arguments) const {
     static_assert((std::is_trivially_copyable_v<Arguments> && ...), "kernel arguments are copied byte by byte");
-    const std::array<Argument, sizeof...(Arguments)> list{Argument{&arguments, sizeof(Arguments)}...};
+    const std::array<Argument, sizeof...(Arguments)> list{
+        Argument{static_cast<const void*>(&arguments), sizeof(Arguments)}...};
     launch_arguments(config, list);
   }
   void launch_arguments(const LaunchConfig& config, std::span<const Argument> arguments) const;

@@ -79,7 +79,8 @@ std::vector<std::string> compiler_arguments(const std::filesystem::path& compile
       // A kernel sees one type's bytes as another's; so does the emulation of dynamic shared memory.
       "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
       // What a GPU would refuse is found here too; the calls these checks make are in the emulation header.
-      "-fsanitize=alignment,bounds,integer-divide-by-zero,null", "-D__CUDA_ARCH__=" + std::to_string(target.capability() * 10), "-include",
+      "-fsanitize=alignment,bounds,integer-divide-by-zero,null",
+      "-D__CUDA_ARCH__=" + std::to_string(target.capability() * 10), "-include",
       (workspace.path() / k_emulation_header).string(), "-I" + folder};
   if (!is_clang(compiler)) {
     // Else g++ makes one variable of the inline and static ones of all kernels that are loaded.

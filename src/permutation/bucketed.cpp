@@ -36,7 +36,7 @@ std::uint64_t longest_out(const SegmentedMap& map, std::uint64_t words_of_vector
       vectors[source] += divide_up(units[source], words_of_vector);
     }
   }
-  return *std::max_element(vectors.begin(), vectors.end());
+  return std::ranges::max(vectors);
 }
 
 /// Rows whose units make a word of 4 bytes; fewer where there are fewer.
@@ -51,7 +51,7 @@ unsigned lanes_for(const BlockMap& blocks, std::uint64_t typical_rows) noexcept 
 }  // namespace
 
 BucketedSizes::BucketedSizes(const BlockMap& blocks, const Bucketed& bucketed) noexcept
-    : words(k_vector_bytes / (bucketed.lanes * blocks.unit_bytes)),
+    : words(k_vector_bytes / (std::uint64_t{bucketed.lanes} * blocks.unit_bytes)),
       sources(divide_up(blocks.row_in_units(), bucketed.source_segment)),
       targets(divide_up(blocks.row_out_units(), bucketed.target_segment)),
       in_counts(sources),
@@ -157,8 +157,7 @@ std::vector<std::uint32_t> bucketed_table(const BlockMap& blocks, const Bucketed
       set_half(sizes.in_offsets, target * bucketed.target_segment + unit, in_unit[source]++);
     });
   }
-  std::transform(out.begin(), out.end(), table.begin(),
-                 [](std::uint64_t vectors) { return static_cast<std::uint32_t>(vectors); });
+  std::ranges::transform(out, table.begin(), [](std::uint64_t vectors) { return static_cast<std::uint32_t>(vectors); });
   return table;
 }
 

@@ -175,7 +175,7 @@ struct Coster {
 
   Cost operator()(const Tiled& tiled) const {
     Cost cost = cost_for(blocks);
-    const double units = static_cast<double>(
+    const auto units = static_cast<double>(
         std::accumulate(tiled.load.digits.begin(), tiled.load.digits.end(), std::uint64_t{1},
                         [](std::uint64_t places, const TileDigit& digit) { return places * digit.extent; }));
     const double load_bytes = bytes_of(tiled.load.units, blocks);

@@ -109,7 +109,7 @@ std::string problem_of_brackets(std::string_view code) {
         return "has a '" + std::string(1, c) + "' that closes nothing";
       }
       open.pop_back();
-    } else if (c == ';' && std::find(open.begin(), open.end(), '{') == open.end()) {
+    } else if (c == ';' && std::ranges::find(open, '{') == open.end()) {
       return "has a ';': it must be one expression";
     }
   }
@@ -134,7 +134,7 @@ std::string problem_of_expression(std::string_view text) {
   if (open_comment) {
     return "has a comment that does not end";
   }
-  if (std::all_of(code.begin(), code.end(), [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; })) {
+  if (std::ranges::all_of(code, [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; })) {
     return "is blank";
   }
   if (const std::size_t at = code.find_first_of("\"'#\\"); at != std::string::npos) {
@@ -194,8 +194,8 @@ void set_ending(Values& values, const PermuteEnding* ending) {
   for (const auto& [name, list] : ending->lists) {
     const std::string parameter = std::string(k_list_prefix) + name;
     values.set(parameter, list);
-    names +=
-        "[[maybe_unused]] const float (&" + name + ")[kiln::" + parameter + "_length] = kiln::" + parameter + ";\n";
+    names.append("[[maybe_unused]] const float (&").append(name).append(")[kiln::").append(parameter);
+    names.append("_length] = kiln::").append(parameter).append(";\n");
   }
   if (!names.empty()) {
     values.set("lists", Code{names});

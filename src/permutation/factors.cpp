@@ -59,7 +59,7 @@ bool is_rotation(const IndexMap& map) noexcept {
     return false;
   }
   std::uint64_t expected = sources.front();
-  return std::all_of(sources.begin(), sources.end(), [&](std::uint32_t source) {
+  return std::ranges::all_of(sources, [&](std::uint32_t source) {
     const bool goes_on = source == expected;
     expected = expected + 1 == map.size() ? 0 : expected + 1;
     return goes_on;

@@ -56,7 +56,7 @@ class SeenSources {
 /// The first position whose source an earlier position has; the size if there is none.
 std::uint64_t first_repeat(std::span<const std::uint32_t> sources, std::uint64_t source_size) {
   SeenSources seen(source_size);
-  auto repeat = std::find_if(sources.begin(), sources.end(), [&](std::uint32_t source) { return !seen.mark(source); });
+  auto repeat = std::ranges::find_if(sources, [&](std::uint32_t source) { return !seen.mark(source); });
   return static_cast<std::uint64_t>(repeat - sources.begin());
 }
 

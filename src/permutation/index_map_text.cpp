@@ -148,10 +148,9 @@ IndexMap IndexMap::parse(std::string_view text, std::string_view origin, std::ui
   Scanner scanner(text, origin);
   std::vector<std::uint32_t> sources = scanner.numbers();
   if (source_size == 0) {
-    source_size = std::uint64_t{*std::max_element(sources.begin(), sources.end())} + 1;
+    source_size = std::uint64_t{std::ranges::max(sources)} + 1;
   }
-  auto outside =
-      std::find_if(sources.begin(), sources.end(), [&](std::uint32_t source) { return source >= source_size; });
+  auto outside = std::ranges::find_if(sources, [&](std::uint32_t source) { return source >= source_size; });
   if (outside != sources.end()) {
     scanner.refuse_source(static_cast<std::uint64_t>(outside - sources.begin()), source_size);
   }

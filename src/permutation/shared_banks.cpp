@@ -31,13 +31,12 @@ std::int64_t shared_place(const TileSide& side, std::uint64_t index) noexcept {
 
 /// Cycles for accesses that are answered at once, at these bytes.
 std::uint64_t cycles_for(std::span<std::uint64_t> places) noexcept {
-  std::transform(places.begin(), places.end(), places.begin(),
-                 [](std::uint64_t place) { return place / k_bank_bytes; });
-  std::sort(places.begin(), places.end());
+  std::ranges::transform(places, places.begin(), [](std::uint64_t place) { return place / k_bank_bytes; });
+  std::ranges::sort(places);
   std::array<std::uint64_t, k_banks> users{};
-  std::for_each(places.begin(), std::unique(places.begin(), places.end()),
+  std::for_each(places.begin(), std::ranges::unique(places).begin(),
                 [&](std::uint64_t word) { ++users[word % k_banks]; });
-  return *std::max_element(users.begin(), users.end());
+  return std::ranges::max(users);
 }
 
 /// Wide accesses are answered for a half or a quarter of a warp at a time.

@@ -52,8 +52,8 @@ class Chooser {
         row_in_bytes_(blocks.row_in_units() * blocks.unit_bytes) {
     add(PermuteStrategy::direct, direct(), {});
     add(PermuteStrategy::staged, choose_staged(blocks, limit), why_not_staged());
-    if (std::optional<Rows> rows = between_vectors()) {
-      add(PermuteStrategy::rows, std::move(rows), {});
+    if (const std::optional<Rows> rows = between_vectors()) {
+      add(PermuteStrategy::rows, rows, {});
     }
     add(PermuteStrategy::tiled, find_tiled(blocks), "the map does not swap axes, or leaves no runs of 32 bytes");
     add(PermuteStrategy::bucketed, find_bucketed(blocks, limit, typical_rows),

@@ -69,7 +69,7 @@ std::vector<Axis> axes_of(const Factors& factors) {
 std::vector<std::size_t> source_order(const std::vector<Axis>& axes) {
   std::vector<std::size_t> order(axes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     // 0 - 1 is more than any stride.
     return axes[a].source() - 1 < axes[b].source() - 1;
   });

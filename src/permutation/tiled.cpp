@@ -126,8 +126,8 @@ class Builder {
     for (const Piece& piece : pieces) {
       segments.push_back(end *= piece.extent);
     }
-    std::sort(segments.begin(), segments.end());
-    segments.erase(std::unique(segments.begin(), segments.end()), segments.end());
+    std::ranges::sort(segments);
+    segments.erase(std::ranges::unique(segments).begin(), segments.end());
     std::optional<Tiled> best;
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
     for (const std::uint64_t segment : segments) {
@@ -249,7 +249,7 @@ class Builder {
       tiled.load.digits.push_back(load);
       stored.emplace_back(axis.output * piece.weight, store);
     }
-    std::stable_sort(stored.begin(), stored.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::ranges::stable_sort(stored, [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [output, digit] : stored) {
       tiled.store.digits.push_back(digit);
     }
