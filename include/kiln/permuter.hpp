@@ -27,8 +27,8 @@ enum class PermuteStrategy {
   staged,     ///< whole rows through shared memory
   tiled,      ///< parts of rows through shared memory, for maps that swap axes
   bucketed,   ///< long rows in two passes, with scratch memory
-  rows,       ///< whole rows through shared memory, each by itself: pitched, in place, or with an ending
-  elements    ///< a thread a unit, for rows that are pitched or have an ending
+  rows,  ///< rows through shared memory, each by itself: pitched, in place, with an ending, or odd ones of small units
+  elements  ///< a thread a unit, for rows that are pitched or have an ending
 };
 
 /// "automatic", "direct", "staged", "tiled", "bucketed", "rows" or "elements".
@@ -146,7 +146,8 @@ struct KILN_EXPORT PermuteRequest {
   std::uint64_t scratch_bundle_bytes = 0;  ///< scratch memory that the steps need for each bundle of rows
   std::uint64_t bundle_rows = 1;           ///< that move together, on their way through it
   std::optional<PermuteRelay> relay{};
-  /// Every strategy for dense rows, the fastest first, those that cannot last. Empty where it is rows or elements.
+  /// Every strategy for dense rows, the fastest first, those that cannot last. Empty for rows that are pitched, in
+  /// place or have an ending, and where rows or elements is asked for.
   std::vector<PermuteCandidate> candidates{};
 
   /// Scratch memory that the steps need for `rows` rows.

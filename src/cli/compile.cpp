@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "cli/excerpt.hpp"
 #include "cli/interruption.hpp"
 #include "cli/request.hpp"
@@ -81,18 +83,48 @@ Lookup find_or_compile(const Service& service, const Template& tmpl, const Value
   }
 }
 
+[[noreturn]] void refuse_output(const std::string& output, const std::string& what) {
+  throw UsageError("-o " + output + " is " + what + ": name another file");
+}
+
+/// Nothing that is read may be written over: the template, and the files of values.
+void require_no_input(const std::string& output, const CompileArguments& request) {
+  if (is_same_file(output, request.file)) {
+    refuse_output(output, "the template itself");
+  }
+  for (const std::string& definition : request.definitions) {
+    const std::size_t at = definition.find("=@");
+    if (at != std::string::npos && is_same_file(output, definition.substr(at + 2))) {
+      refuse_output(output, "the file of -D " + definition.substr(0, at));
+    }
+  }
+}
+
+/// Nor a header.
+void require_no_header(const std::string& output, const Source& source, const CompileArguments& request) {
+  std::vector<std::string> folders = request.include_dirs;
+  folders.push_back(std::filesystem::path(request.file).parent_path().string());
+  for (const Header& header : source.headers) {
+    for (const std::string& folder : folders) {
+      if (is_same_file(output, std::filesystem::path(folder) / header.name)) {
+        refuse_output(output, "a header of the template");
+      }
+    }
+  }
+}
+
 ExitCode run(const Arguments& arguments, Output& out) {
   Emission emission = plan_emission(arguments, parse_targets(arguments.request.targets).size());
   Template tmpl = read_template(arguments.request);
-  if (emission.output != "-" && is_same_file(emission.output, arguments.request.file)) {
-    throw UsageError("-o " + emission.output + " is the template itself: name another file");
-  }
+  require_no_input(emission.output, arguments.request);
   if (!emission.output.empty() && emission.output != "-") {
     require_place_for(emission.output);
   }
   Values values = read_values(tmpl, arguments.request.definitions);
+  const Source source = instantiate(tmpl, values);
+  require_no_header(emission.output, source, arguments.request);
   if (emission.part == "source") {
-    write_file(out, emission.output, to_text(instantiate(tmpl, values)));
+    write_file(out, emission.output, to_text(source));
     return k_done;
   }
   Service service(service_options(arguments.common));

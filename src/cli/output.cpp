@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "cli/interruption.hpp"
@@ -97,6 +98,21 @@ class Aside {
   int descriptor_ = -1;
 };
 
+/// A cache or a pack took long to fill: what is written here never takes the place of one.
+void refuse_database(const std::filesystem::path& file) {
+  constexpr std::string_view k_magic = "SQLite format 3";
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) {
+    return;
+  }
+  std::string start(k_magic.size(), '\0');
+  std::ifstream(file, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));
+  if (start == k_magic) {
+    throw std::runtime_error(quote_path(file) +
+                             " is a database, as caches and packs are: name another file, or remove it first");
+  }
+}
+
 void replace(const std::filesystem::path& file, std::string_view content, mode_t mode) {
   Aside aside(file);
   TidyOnSignal tidy({aside.name()});
@@ -162,6 +178,7 @@ bool is_same_file(const std::filesystem::path& one, const std::filesystem::path&
 
 void require_place_for(const std::filesystem::path& file) {
   std::filesystem::path end = through_links(file);
+  refuse_database(end);
   std::error_code error;
   if (std::filesystem::is_directory(end, error)) {
     refuse(file, EISDIR);
@@ -184,6 +201,7 @@ void write_file(Output& out, const std::filesystem::path& file, std::string_view
     write_through(file, content);
     return;
   }
+  refuse_database(file);
   mode_t mask = ::umask(0);
   ::umask(mask);
   replace(through_links(file), content, exists ? before.st_mode & 0777 : 0666 & ~mask);

@@ -49,11 +49,11 @@ bool is_same_file(const std::filesystem::path& one, const std::filesystem::path&
 std::vector<std::filesystem::path> unfinished_pack(const std::filesystem::path& file);
 
 /// Throws std::runtime_error, as `write_file` would, where it is clear beforehand that the file cannot be written: its
-/// folder is not there, or it is a folder.
+/// folder is not there, or it is a folder or a database.
 void require_place_for(const std::filesystem::path& file);
 
 /// Writes a file whole: aside, then in place of what was there, whose permissions it keeps. "-" is standard output.
-/// Throws std::runtime_error naming the file.
+/// Throws std::runtime_error naming the file; also where it is a database, as caches and packs are.
 void write_file(Output& out, const std::filesystem::path& file, std::string_view content);
 
 }  // namespace kiln::cli

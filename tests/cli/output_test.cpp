@@ -71,6 +71,22 @@ TEST_F(WriteFile, RefusesWhatCannotBeWrittenNamingIt) {
   EXPECT_EQ(files(), 2);
 }
 
+TEST_F(WriteFile, NeverReplacesADatabase) {
+  const std::string database("SQLite format 3\0 and what is in it", 35);
+  test::write_file(folder_ / "kiln.db", database);
+  fs::create_symlink("kiln.db", folder_ / "link");
+  for (const fs::path& file : {folder_ / "kiln.db", folder_ / "link"}) {
+    try {
+      write(file);
+      ADD_FAILURE() << file;
+    } catch (const std::runtime_error& error) {
+      EXPECT_NE(std::string(error.what()).find("is a database"), std::string::npos) << error.what();
+    }
+    EXPECT_THROW(require_place_for(file), std::runtime_error);
+  }
+  EXPECT_EQ(test::read_file(folder_ / "kiln.db"), database);
+}
+
 TEST_F(WriteFile, LeavesNothingBehindWithoutDescriptors) {
 #ifdef KILN_SANITIZED
   GTEST_SKIP() << "the sanitizers open a pipe to look at an object";

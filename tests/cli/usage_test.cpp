@@ -253,6 +253,22 @@ TEST(Usage, WhatIsWrongWithTheTemplatesUseIsUsageToo) {
   }
 }
 
+TEST(Usage, NothingThatIsReadIsWrittenOver) {
+  Program program;
+  const std::string file = program.file("lookup.cu", "#include \"more.h\"\n" + std::string(k_lookup_template));
+  const std::string header = program.file("more.h", "#pragma once\n");
+  const std::string list = program.file("list", "1, 2");
+  const std::vector<std::string> inputs{file, header, list};
+  for (const std::string& input : inputs) {
+    const std::string before = read_file(input);
+    Finished finished =
+        program.run({"compile", file, "--target", "sm_90", "-D", "element=float", "-D", "table=@" + list, "-o", input});
+    EXPECT_EQ(finished.code, k_usage) << input << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("name another file"));
+    EXPECT_EQ(read_file(input), before);
+  }
+}
+
 TEST(Usage, BehindTwoDashesNothingIsAnOption) {
   Finished finished = Program().run({"compile", "--", "a.cu", "--bogus"});
   EXPECT_EQ(finished.code, k_usage);
