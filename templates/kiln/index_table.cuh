@@ -6,25 +6,10 @@
 
 namespace kiln {
 
-template <unsigned Bits>
-struct IndexType;
-template <>
-struct IndexType<8> {
-  using Type = unsigned char;
-};
-template <>
-struct IndexType<16> {
-  using Type = unsigned short;
-};
-template <>
-struct IndexType<32> {
-  using Type = unsigned int;
-};
-
 /// Entry `position`. Words are little-endian, so an entry can be loaded by itself.
 template <unsigned Bits>
 __device__ __forceinline__ unsigned table_entry(const unsigned long long* table, unsigned long long position) {
-  using Index = typename IndexType<Bits>::Type;
+  using Index = typename BitsType<Bits / 8>::Type;
   return load_constant<Index>(reinterpret_cast<const unsigned char*>(table) + position * sizeof(Index));
 }
 
