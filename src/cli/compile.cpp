@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/excerpt.hpp"
@@ -93,9 +94,9 @@ void require_no_input(const std::string& output, const CompileArguments& request
     refuse_output(output, "the template itself");
   }
   for (const std::string& definition : request.definitions) {
-    const std::size_t at = definition.find("=@");
-    if (at != std::string::npos && is_same_file(output, definition.substr(at + 2))) {
-      refuse_output(output, "the file of -D " + definition.substr(0, at));
+    const std::size_t equals = std::min(definition.find('='), definition.size());
+    if (definition.compare(equals, 2, "=@") == 0 && is_same_file(output, definition.substr(equals + 2))) {
+      refuse_output(output, "the file of -D " + definition.substr(0, equals));
     }
   }
 }
@@ -116,15 +117,17 @@ void require_no_header(const std::string& output, const Source& source, const Co
 ExitCode run(const Arguments& arguments, Output& out) {
   Emission emission = plan_emission(arguments, parse_targets(arguments.request.targets).size());
   Template tmpl = read_template(arguments.request);
-  require_no_input(emission.output, arguments.request);
-  if (!emission.output.empty() && emission.output != "-") {
+  const bool replaces = !emission.output.empty() && emission.output != "-";
+  if (replaces) {
+    require_no_input(emission.output, arguments.request);
     require_place_for(emission.output);
   }
   Values values = read_values(tmpl, arguments.request.definitions);
-  const Source source = instantiate(tmpl, values);
-  require_no_header(emission.output, source, arguments.request);
+  if (replaces) {
+    require_no_header(emission.output, instantiate(tmpl, values), arguments.request);
+  }
   if (emission.part == "source") {
-    write_file(out, emission.output, to_text(source));
+    write_file(out, emission.output, to_text(instantiate(tmpl, values)));
     return k_done;
   }
   Service service(service_options(arguments.common));
