@@ -1,18 +1,13 @@
-# kiln_add_tests(NAME LABEL unit|nvrtc|emulated|gpu [THREADED] SOURCES … LIBRARIES …): one GoogleTest program, every test
-# of it known to CTest under its label. A test that skips is reported as skipped, never as passed. The target
+# kiln_add_tests(NAME LABEL unit|nvrtc|emulated|gpu [THREADED] [OPTIMIZED] SOURCES … LIBRARIES …): one GoogleTest program,
+# every test of it known to CTest under its label. A test that skips is reported as skipped, never as passed. The target
 # kiln_LABEL_programs builds all programs of a label. With the thread sanitizer those only are tests that are THREADED: the
-# tests of what threads share.
+# tests of what threads share. OPTIMIZED: the tests themselves calculate much.
 if(NOT KILN_BUILD_TESTS)
   return()
 endif()
 
-# Much of the time that a test takes to compile goes to optimising what runs once.
-set(KILN_TEST_COMPILE_OPTIONS -O1 -g1)
-if(KILN_SANITIZE)
-  set(KILN_TEST_COMPILE_OPTIONS -O0 -g1)  # the sanitizers' checks take three times as long to optimise
-elseif(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  set(KILN_TEST_COMPILE_OPTIONS -O0 -g1)  # -O1 warns of what its own standard library does (g++ 12, std::string's +)
-endif()
+# Half of the time that a test takes to compile would go to optimising what runs once.
+set(KILN_TEST_COMPILE_OPTIONS -O0 -g1)
 
 # Debian's GoogleTest binaries are built for libstdc++: whatever the standard library here is, build it from source.
 set(KILN_GOOGLETEST_SOURCE /usr/src/googletest CACHE PATH "GoogleTest's sources")
@@ -53,7 +48,7 @@ foreach(label unit nvrtc emulated fuzz gpu)
 endforeach()
 
 function(kiln_add_tests name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "THREADED" "LABEL;TIMEOUT" "SOURCES;LIBRARIES;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "THREADED;OPTIMIZED" "LABEL;TIMEOUT" "SOURCES;LIBRARIES;ENVIRONMENT")
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE kiln_compile_options ${arg_LIBRARIES} gmock_main)
@@ -62,8 +57,12 @@ function(kiln_add_tests name)
   if(KILN_SANITIZE)
     target_compile_definitions(${name} PRIVATE KILN_SANITIZED)
   endif()
-  target_compile_options(${name} PRIVATE ${KILN_TEST_COMPILE_OPTIONS})
-  target_precompile_headers(${name} REUSE_FROM kiln_test_headers)
+  if(arg_OPTIMIZED AND CMAKE_CXX_COMPILER_ID MATCHES Clang)  # g++ 12 at -O1 warns of what std::string's + does
+    target_compile_options(${name} PRIVATE -O1 -g1)  # what was precompiled is of no use then
+  else()
+    target_compile_options(${name} PRIVATE ${KILN_TEST_COMPILE_OPTIONS})
+    target_precompile_headers(${name} REUSE_FROM kiln_test_headers)
+  endif()
   if(KILN_TEST_THREADS_ONLY AND NOT arg_THREADED)
     return()
   endif()
