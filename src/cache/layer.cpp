@@ -14,10 +14,6 @@ std::uint64_t nanoseconds_since(std::chrono::steady_clock::time_point begin) noe
 
 }  // namespace
 
-std::int64_t now_in_seconds() noexcept {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 void Layer::took(const Stopwatch& since) noexcept {
   const std::uint64_t all = nanoseconds_since(since.begin);
   counters_.hit_ns += all - std::min(all, counters_.opened_ns - since.opened_ns);

@@ -76,9 +76,6 @@ class Layer {
   LayerCounters counters_;
 };
 
-/// Seconds since the epoch.
-std::int64_t now_in_seconds() noexcept;
-
 /// A lock that, once released, says what the layer's health has to say.
 class Session {
  public:

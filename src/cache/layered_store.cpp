@@ -10,6 +10,7 @@
 #include "cache/tally.hpp"
 #include "cache/totals_file.hpp"
 #include "cache/user_layer.hpp"
+#include "support/wall_clock.hpp"
 
 namespace kiln::cache {
 
@@ -233,7 +234,7 @@ bool LayeredStore::put(const Artifact& artifact) {
   bool written = false;
   if (state_->user != nullptr) {
     try {
-      std::optional<Row> row = to_row(artifact, now_in_seconds());
+      std::optional<Row> row = to_row(artifact, support::seconds_since_epoch());
       written = row && state_->user->put(*row);
     } catch (const std::exception&) {
       // Too large to be stored, or short of memory: counted below.

@@ -8,6 +8,7 @@
 #include "cache/pack_layer.hpp"
 #include "cache/user_database.hpp"
 #include "kiln/error.hpp"
+#include "support/wall_clock.hpp"
 
 namespace kiln::cache {
 
@@ -48,7 +49,7 @@ bool has_sound(UserLayer& layer, const Row& row) {
 
 /// Made anew from the artifact: nothing but what was checked gets into the cache.
 void put_anew(UserLayer& into, const Artifact& artifact) {
-  const auto row = to_row(artifact, now_in_seconds());
+  const auto row = to_row(artifact, support::seconds_since_epoch());
   if (row && into.put(*row)) {
     return;
   }

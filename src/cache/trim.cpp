@@ -7,6 +7,7 @@
 #include "cache/user_database.hpp"
 #include "kiln/error.hpp"
 #include "kiln/maintenance.hpp"
+#include "support/wall_clock.hpp"
 
 namespace kiln {
 
@@ -92,8 +93,8 @@ TrimResult trim(const ServiceOptions& options, const TrimOptions& trim) {
     if (connection == nullptr) {
       return {};
     }
-    return trim.dry_run ? foretell(connection->store(), trim, now_in_seconds())
-                        : remove(connection->store(), trim, now_in_seconds());
+    return trim.dry_run ? foretell(connection->store(), trim, support::seconds_since_epoch())
+                        : remove(connection->store(), trim, support::seconds_since_epoch());
   } catch (const SqliteError& error) {
     const bool storage = error.fault() == SqliteFault::input_output;
     throw StoreError(

@@ -11,6 +11,7 @@
 #include "cache/trust.hpp"
 #include "cache/wait_budget.hpp"
 #include "kiln/error.hpp"
+#include "support/wall_clock.hpp"
 
 namespace kiln::cache {
 
@@ -136,7 +137,7 @@ bool UserLayer::look_closer() {
 void UserLayer::hit(const Row& row) {
   std::lock_guard lock(mutex_);
   ++counters_.hits;
-  std::int64_t now = now_in_seconds();
+  std::int64_t now = support::seconds_since_epoch();
   if (!read_only_ && touched_.size() < k_max_touched && should_touch(row.last_used, now)) {
     touched_.insert_or_assign(row.id, now);
   }
@@ -189,7 +190,7 @@ void UserLayer::write_touched(Store& store) {
 /// giving it back moves pages, which takes longer than all the rest.
 void UserLayer::evict(Store& store) {
   Transaction transaction(store.database());
-  store.bring_back(now_in_seconds());
+  store.bring_back(support::seconds_since_epoch());
   std::uint64_t left = store.used_bytes();
   std::vector<std::int64_t> leaving;
   store.visit_least_recent([&](const EvictionCandidate& candidate) {
@@ -251,7 +252,7 @@ bool UserLayer::set_tuning(const Tuning& tuning, std::string_view strategy) {
   // As for a compiler, no cache is made for that alone.
   return !read_only_ && attempt(Need::change, [&](Store& store) {
     Transaction transaction(store.database());
-    kept = Tunings(store.database()).put(tuning, strategy, now_in_seconds());
+    kept = Tunings(store.database()).put(tuning, strategy, support::seconds_since_epoch());
     transaction.commit();
   }) && kept;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -12,6 +11,7 @@
 #include "kiln/error.hpp"
 #include "kiln/plan.hpp"
 #include "service/request.hpp"
+#include "support/wall_clock.hpp"
 
 namespace kiln {
 
@@ -49,10 +49,6 @@ unsigned usable_cpus() {
     return std::max(1U, std::thread::hardware_concurrency());
   }
   return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
-}
-
-std::int64_t seconds_since_epoch() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 /// The workers' shared state: the pack is written by one thread at a time, the compiles run side by side.
@@ -120,7 +116,7 @@ class Precompilation {
     artifact.key = request.key;
     artifact.spec = std::move(request.spec);
     artifact.target = job.target;
-    artifact.created = seconds_since_epoch();
+    artifact.created = support::seconds_since_epoch();
     std::lock_guard lock(mutex_);
     // Two items of a plan may be the same request; both may have been compiled by now.
     if (pack_->contains(artifact.key, compiler_)) {

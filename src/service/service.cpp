@@ -12,6 +12,7 @@
 #include "cache/spec.hpp"
 #include "jit/library.hpp"
 #include "service/service_state.hpp"
+#include "support/wall_clock.hpp"
 
 namespace kiln {
 
@@ -21,10 +22,6 @@ using Clock = service::Clock;
 
 double microseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
-
-std::int64_t seconds_since_epoch() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 bool is_for(const Artifact& artifact, const service::Request& request) { return artifact.spec == request.spec; }
@@ -257,7 +254,7 @@ std::shared_ptr<const Artifact> Service::State::compile_unconditionally(const se
     artifact.key = request.key;
     artifact.spec = request.spec;
     artifact.target = request.target;
-    artifact.created = seconds_since_epoch();
+    artifact.created = support::seconds_since_epoch();
     auto shared = std::make_shared<const Artifact>(std::move(artifact));
     artifacts.insert(request.key, shared);
     compiled_here.insert(request.key, true);
