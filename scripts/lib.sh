@@ -98,7 +98,8 @@ configure() {
   if command -v ccache >/dev/null; then
     # Results are shared by all clones and build folders.
     export KILN_COMPILER_LAUNCHER=${KILN_COMPILER_LAUNCHER-ccache} CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
-    export CCACHE_SLOPPINESS=pch_defines,time_macros # precompiled headers
+    # Precompiled headers; and no preprocessing beforehand: what a file includes is what the compiler writes for ninja.
+    export CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1
   fi
   quietly "build/log/configure-${folder##*/}.txt" \
     cmake --preset "$preset" -B "$folder" -DKILN_NVRTC_DIRS="$nvrtc_dirs" "$@"
