@@ -111,7 +111,7 @@ std::pair<std::string, std::vector<float>> read_list(const std::string& definiti
     std::ranges::transform(numbers, std::back_inserter(list), to_f32);
   } catch (const Error& error) {
     if (file.empty()) {
-      throw UsageError(error.what());
+      throw UsageError("--list " + parameter.name + ": " + error.what());
     }
     throw Error(error.code(), quote_path(file) + ": " + error.what());
   }

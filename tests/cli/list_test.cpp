@@ -26,6 +26,13 @@ TEST(Lists, TakeBracketsAndBlanks) {
   EXPECT_NE(explain(program, "s=1,0.25").line().at("key"), key);
 }
 
+TEST(Lists, ANumberThatIsTooLargeIsNamedWithItsList) {
+  const Program program;
+  const Finished finished = explain(program, "s=1,1e39");
+  EXPECT_EQ(finished.code, 2);
+  EXPECT_THAT(finished.err, HasSubstr("--list s: 1e+39 is beyond"));
+}
+
 TEST(Lists, WhatIsWrongInAFileIsNamedWithTheFileAndIsNoUsageError) {
   const Program program;
   for (const auto& [content, problem] : {std::pair{"1,x", "'x'"}, std::pair{"1,,2", "''"},
