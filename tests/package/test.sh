@@ -46,11 +46,10 @@ case $case in
     "$cmake" --build "$folder"
     "$folder/consumer"
     ;;
-  # This compiles all of the library once more: beside the build folder, from where sources have the same relative paths,
-  # so that ccache knows them.
+  # This compiles all of the library once more, as fast as that goes.
   subdirectory)
-    folder=$build-as-subdirectory
-    consume "$@" -DKILN_SOURCE="$(dirname "$(dirname "$here")")"
+    consume "$@" -DKILN_SOURCE="$(dirname "$(dirname "$here")")" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
+      -DKILN_PRECOMPILE_HEADERS=ON
     ;;
   pkgconfig)
     mkdir -p "$folder"
