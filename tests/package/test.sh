@@ -46,10 +46,11 @@ case $case in
     "$cmake" --build "$folder"
     "$folder/consumer"
     ;;
-  # This compiles all of the library once more, as fast as that goes.
+  # This compiles all of the library once more: beside the build folder, from where sources have the same relative paths,
+  # so that ccache knows them where no headers are precompiled.
   subdirectory)
-    consume "$@" -DKILN_SOURCE="$(dirname "$(dirname "$here")")" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
-      -DKILN_PRECOMPILE_HEADERS=ON
+    folder=$build-as-subdirectory
+    consume "$@" -DKILN_SOURCE="$(dirname "$(dirname "$here")")"
     ;;
   pkgconfig)
     mkdir -p "$folder"
