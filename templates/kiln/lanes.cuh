@@ -91,6 +91,13 @@ __device__ __forceinline__ LaneVectors<Lanes> separate(const LaneVectors<Lanes>&
   }
 }
 
+/// Where byte `at` of lane `lane` stands among the words of all lanes.
+template <typename Unit, unsigned Lanes>
+__device__ __forceinline__ unsigned place_in_lanes(unsigned lane, unsigned at) {
+  constexpr unsigned k_unit = sizeof(Unit);
+  return Lanes == 1 ? at : (at / k_unit * Lanes + lane) * k_unit + at % k_unit;
+}
+
 /// Where byte `at` of a tile stands in shared memory. Eight neighbouring vectors fill all banks once; their order
 /// changes from eight to eight, so that rows of a power of two do not all have a position in one bank.
 __device__ __forceinline__ unsigned swizzled(unsigned at) { return at ^ (at >> 3 & 0x70); }

@@ -56,9 +56,9 @@ struct Tile {
   unsigned char* y;            // the first line of the first lane
   const unsigned char* x;      // the first line of the first lane
   unsigned rows;               // from there on; what is behind the tile and what a vector reaches is not counted
-  bool inside;                 // x can be read a vector before and behind each line
-  const unsigned char* begin;  // x can be read from there
-  const unsigned char* end;    // up to there
+  bool inside;                 // x has all vectors that reach into a line
+  const unsigned char* begin;  // of x
+  const unsigned char* end;
 
   /// Of `most` rows of a lane from line `line` on.
   __device__ __forceinline__ unsigned rows_of(unsigned lane, unsigned line, unsigned most) const {
@@ -69,15 +69,24 @@ struct Tile {
   __device__ __forceinline__ unsigned bytes_out(unsigned lane, unsigned line) const {
     return inside ? k_line_out : bytes_out_of(rows_of(lane, line, line_rows));
   }
-  /// Of a piece of x.
-  __device__ __forceinline__ unsigned bytes_in(unsigned lane, unsigned piece) const {
-    return inside ? k_piece_in : bytes_in_of(rows_of(lane, piece, k_is_run ? lane_lines * line_rows : line_rows));
-  }
   __device__ __forceinline__ unsigned char* y_of(unsigned lane, unsigned line) const {
     return y + (static_cast<unsigned long long>(lane) * lane_distance + line) * k_stride_out;
   }
   __device__ __forceinline__ const unsigned char* x_of(unsigned lane, unsigned piece) const {
     return x + (static_cast<unsigned long long>(lane) * lane_distance + piece) * k_stride_in;
+  }
+
+  // The aligned vectors that are x's own lie there; there may be none.
+  __device__ __forceinline__ const unsigned char* first_vector() const { return begin + (0u - phase_of(begin)) % 16; }
+  __device__ __forceinline__ const unsigned char* behind_vectors() const { return end - phase_of(end); }
+  /// An aligned vector, or, if it is not x's own, any that is.
+  __device__ __forceinline__ const unsigned char* vector(const unsigned char* address) const {
+    if (inside) {
+      return address;
+    }
+    const unsigned char* least = first_vector();
+    const unsigned char* most = behind_vectors() - 16;
+    return address < least ? least : address < most ? address : most;
   }
 
   /// How far a piece of x or a line of y is behind the last address before it that is aligned to vectors, in all lanes.

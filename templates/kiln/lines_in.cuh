@@ -6,26 +6,13 @@
 
 namespace kiln {
 
-/// The vector at an aligned address; what of it lies before or behind x is 0 and not read.
 __device__ __forceinline__ Vector load_vector(const Tile& tile, const unsigned char* address) {
-  if (tile.inside || (address >= tile.begin && address + 16 <= tile.end)) {
-    return vector_of(load_input<uint4>(address));
-  }
-  const long long begin = tile.begin - address;
-  const long long end = tile.end - address;
-  return load_part<element, !in_place>(address, 0, begin > 0 ? static_cast<int>(begin) : 0,
-                                       end < 16 ? static_cast<int>(end) : 16);
+  return vector_of(load_input<uint4>(tile.vector(address)));
 }
 
 /// Can units be read from shared memory when it holds vectors as they are?
 __device__ __forceinline__ bool has_whole_units(const Tile& tile) {
   return sizeof(element) == sizeof(unit) || is_aligned(tile.x, sizeof(unit));
-}
-
-/// Is there anything of a piece, behind its first `at` bytes, which start `phase` before it?
-__device__ __forceinline__ bool reaches(const Tile& tile, unsigned lane, unsigned piece, unsigned at, unsigned phase) {
-  const unsigned bytes = tile.bytes_in(lane, piece);
-  return bytes != 0 && at < phase + bytes;
 }
 
 /// Where vector `vector` of a piece stands in shared memory, in vectors of one lane.
@@ -41,43 +28,37 @@ __device__ __forceinline__ void keep_lanes(unsigned place, const TileLanes& foun
   }
 }
 
-/// The aligned vectors that each piece lies in, at most Vectors of them.
-template <unsigned Vectors>
+/// The aligned vectors that each piece lies in.
 __device__ __forceinline__ void read_as_it_is(const Tile& tile) {
-  constexpr bool k_is_aligned = Vectors != k_room_vectors;
-  const auto phase = [&](unsigned piece) { return k_is_aligned ? 0 : tile.phase_in(piece); };
+  const auto is_of = [&](unsigned slot) {
+    const unsigned piece = slot / k_room_vectors;
+    return slot % k_room_vectors * 16 < tile.phase_in(piece) + k_piece_in;
+  };
+  const auto from = [&](unsigned lane, unsigned slot) {
+    const unsigned piece = slot / k_room_vectors;
+    return tile.x_of(lane, piece) - tile.phase_in(piece) + slot % k_room_vectors * 16;
+  };
   if constexpr (asynchronous && lanes == 1) {
 #pragma unroll 4
-    for (unsigned slot = threadIdx.x; slot < k_pieces * Vectors; slot += threads) {
-      const unsigned piece = slot / Vectors;
-      const unsigned vector = slot % Vectors;
-      if (reaches(tile, 0, piece, vector * 16, phase(piece))) {
-        const unsigned char* from = tile.x_of(0, piece) - phase(piece) + vector * 16;
-        if (tile.inside || (from >= tile.begin && from + 16 <= tile.end)) {
-          copy_asynchronously(shared_tile() + swizzled(place_of(piece, vector) * 16), from);
-        } else {
-          keep_lanes(place_of(piece, vector), {{load_vector(tile, from)}});
-        }
+    for (unsigned slot = threadIdx.x; slot < k_pieces * k_room_vectors; slot += threads) {
+      if (is_of(slot)) {
+        copy_asynchronously(shared_tile() + swizzled(slot * 16), tile.vector(from(0, slot)));
       }
     }
     wait_for_copies();
   } else {
     const auto load = [&](unsigned slot) {
-      const unsigned piece = slot / Vectors;
-      const unsigned at = slot % Vectors * 16;
-      TileLanes held;
+      TileLanes held = {};
+      if (is_of(slot)) {
 #pragma unroll
-      for (unsigned lane = 0; lane < lanes; ++lane) {
-        held.of[lane] = reaches(tile, lane, piece, at, phase(piece))
-                            ? load_vector(tile, tile.x_of(lane, piece) - phase(piece) + at)
-                            : Vector{};
+        for (unsigned lane = 0; lane < lanes; ++lane) {
+          held.of[lane] = load_vector(tile, from(lane, slot));
+        }
       }
       return held;
     };
-    const auto keep = [](unsigned slot, const TileLanes& held) {
-      keep_lanes(place_of(slot / Vectors, slot % Vectors), held);
-    };
-    for_each_slot<k_pieces * Vectors, threads, 4 / lanes, TileLanes>(k_pieces * Vectors, load, keep);
+    for_each_slot<k_pieces * k_room_vectors, threads, 4 / lanes, TileLanes>(k_pieces * k_room_vectors, load,
+                                                                            keep_lanes);
   }
 }
 
@@ -95,10 +76,8 @@ __device__ __forceinline__ void read_moved(const Tile& tile) {
 #pragma unroll
     for (unsigned lane = 0; lane < lanes; ++lane) {
       const unsigned char* from = tile.x_of(lane, piece) - phase + at;
-      if (reaches(tile, lane, piece, at, 0)) {
-        held.low.of[lane] = load_vector(tile, from);
-      }
-      if (reaches(tile, lane, piece, at + 16, phase)) {
+      held.low.of[lane] = load_vector(tile, from);
+      if (at + 16 < phase + k_piece_in) {
         held.high.of[lane] = load_vector(tile, from + 16);
       }
     }
@@ -118,25 +97,53 @@ __device__ __forceinline__ void read_moved(const Tile& tile) {
   for_each_slot<k_pieces * k_piece_vectors, threads, lanes == 1 ? 2 : 1, Held>(k_pieces * k_piece_vectors, load, keep);
 }
 
-/// Needs a barrier after.
-__device__ __forceinline__ void read(const Tile& tile) {
-  if (has_whole_units(tile)) {
-    if (k_stride_in % 16 == 0 && is_aligned(tile.x, 16)) {
-      read_as_it_is<k_piece_vectors>(tile);
-    } else {
-      read_as_it_is<k_room_vectors>(tile);
-    }
-  } else if constexpr (sizeof(element) < sizeof(unit)) {
-    read_moved(tile);
-  }
-}
-
 /// Where in shared memory line `line` of a lane starts, as if it were the only lane.
 __device__ __forceinline__ unsigned start_of(const Tile& tile, unsigned line, bool whole_units) {
   if constexpr (k_is_run) {
     return line * static_cast<unsigned>(k_stride_in) + (whole_units ? tile.phase_in(0) : 0);
   } else {
     return line * k_room_vectors * 16 + (whole_units ? tile.phase_in(line) : 0);
+  }
+}
+
+/// What of x is in no vector that is its own, element by element: less than a vector where it begins and where it ends.
+__device__ __forceinline__ void read_edges(const Tile& tile, bool whole_units) {
+  constexpr unsigned k_size = sizeof(element);
+  constexpr unsigned k_most = 32 / k_size;
+  const unsigned char* first = tile.first_vector() < tile.end ? tile.first_vector() : tile.end;
+  const unsigned char* behind = first < tile.behind_vectors() ? tile.behind_vectors() : first;
+  const unsigned head = static_cast<unsigned>(first - tile.begin);
+#pragma unroll 1
+  for (unsigned item = threadIdx.x; item < k_most; item += threads) {
+    const unsigned byte = item * k_size;
+    const unsigned char* from = byte < head ? tile.begin + byte : behind + (byte - head);
+    if (from >= tile.x && from < tile.end) {
+      const unsigned long long at = from - tile.x;
+      const unsigned long long line = at / k_stride_in;
+      const unsigned lane = static_cast<unsigned>(line / lane_distance);
+      const unsigned of_lane = static_cast<unsigned>(line % lane_distance);
+      const unsigned of_line = static_cast<unsigned>(at % k_stride_in);
+      if (line < lanes * lane_distance && of_lane < lane_lines && of_line < k_line_in) {
+        const unsigned place = start_of(tile, of_lane, whole_units) + of_line;
+        store(shared_tile() + swizzled(place_in_lanes<unit, lanes>(lane, place)), load_input<element>(from));
+      }
+    }
+  }
+}
+
+/// Needs a barrier after.
+__device__ __forceinline__ void read(const Tile& tile) {
+  const bool whole_units = has_whole_units(tile);
+  if (tile.inside || tile.first_vector() < tile.behind_vectors()) {
+    if (whole_units) {
+      read_as_it_is(tile);
+    } else if constexpr (sizeof(element) < sizeof(unit)) {
+      read_moved(tile);
+    }
+  }
+  if (!tile.inside) {
+    __syncthreads();  // for what the vectors that were read instead have put there
+    read_edges(tile, whole_units);
   }
 }
 

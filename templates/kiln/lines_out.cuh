@@ -98,8 +98,8 @@ __device__ __forceinline__ void put(const Tile& tile, unsigned line, unsigned ve
     unsigned char* to = tile.y_of(lane, line) + at;
     if (mask == k_all_elements<output_element>) {
       store_streaming(to, bits_of(found.of[lane]));
-    } else {
-      store_masked<output_element>(to, found.of[lane], mask);
+    } else if (mask != 0) {
+      store_masked<output_element>(to, bits_of(found.of[lane]), mask);
     }
   }
 }

@@ -7,8 +7,7 @@
 namespace kiln {
 
 __device__ __forceinline__ Vector load_vector(const Tile& tile, int at) {
-  return tile.has_vector(at) ? vector_of(load_constant<uint4>(tile.x + at))
-                             : load_part<element>(tile.x, at, tile.before, tile.behind);
+  return vector_of(load_constant<uint4>(tile.vector(at)));
 }
 
 __device__ __forceinline__ void keep(unsigned vector, const Vector& bytes) {
@@ -50,11 +49,7 @@ __device__ __forceinline__ void read_as_it_is(const Tile& tile, unsigned phase) 
   if constexpr (asynchronous) {
 #pragma unroll 1
     for (unsigned vector = threadIdx.x; vector < count; vector += threads) {
-      if (tile.has_vector(place(vector))) {
-        copy_asynchronously(shared_tile() + swizzled(vector * 16), tile.x + place(vector));
-      } else {
-        keep(vector, load_vector(tile, place(vector)));
-      }
+      copy_asynchronously(shared_tile() + swizzled(vector * 16), tile.vector(place(vector)));
     }
     wait_for_copies();
   } else {
@@ -93,6 +88,26 @@ __device__ __forceinline__ void read_moved(const Tile& tile) {
   for_each_slot<k_vectors_in, threads, lanes == 1 ? 2 : 1, Held>(k_vectors_in, load, keep_moved);
 }
 
+/// What of the tile is in no vector that is x's own, element by element. `start`: where in shared memory the tile
+/// starts.
+__device__ __forceinline__ void read_edges(const Tile& tile, unsigned start) {
+  const int bytes = tile.bytes_in();
+  const int head = tile.first < 0 ? 0 : tile.first < bytes ? tile.first : bytes;
+  const int tail = tile.behind < head ? head : tile.behind < bytes ? tile.behind : bytes;
+  if (head == 0 && tail == bytes) {
+    return;
+  }
+  __syncthreads();  // for what the vectors that were read instead have put there
+  constexpr int k_size = sizeof(element);
+#pragma unroll 1
+  for (int item = static_cast<int>(threadIdx.x) * k_size; item < head + bytes - tail;
+       item += static_cast<int>(threads) * k_size) {
+    const unsigned at = static_cast<unsigned>(item < head ? item : item - head + tail);
+    store(shared_tile() + swizzled(start + place_in_lanes<unit, lanes>(at / k_lane_in, at % k_lane_in)),
+          load_constant<element>(tile.x + at));
+  }
+}
+
 /// Returns where in shared memory the tile starts. Needs a barrier after.
 __device__ __forceinline__ unsigned read(const Tile& tile) {
   const unsigned phase = phase_of(tile.x);
@@ -100,18 +115,22 @@ __device__ __forceinline__ unsigned read(const Tile& tile) {
     read_aligned(tile.x);
     return 0;
   }
-  if constexpr (lanes == 1) {
-    if (phase % sizeof(unit) == 0) {
-      read_as_it_is(tile, phase);
-      return phase;
+  const bool as_it_is = lanes == 1 && phase % sizeof(unit) == 0;
+  if (tile.has_vectors()) {
+    if constexpr (lanes == 1) {
+      if (as_it_is) {
+        read_as_it_is(tile, phase);
+      }
     }
-    if constexpr (sizeof(element) < sizeof(unit)) {
-      read_moved(tile);
+    if constexpr (lanes > 1 || sizeof(element) < sizeof(unit)) {
+      if (!as_it_is) {
+        read_moved(tile);
+      }
     }
-  } else {
-    read_moved(tile);
   }
-  return 0;
+  const unsigned start = as_it_is ? phase : 0;
+  read_edges(tile, start);
+  return start;
 }
 
 }  // namespace kiln

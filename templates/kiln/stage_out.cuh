@@ -84,32 +84,42 @@ constexpr unsigned k_put_together = 31;
 /// The vector of a lane of output that a thread gathers first; before the first one there is none.
 __device__ __forceinline__ unsigned first_moved() { return threadIdx.x / 32 * k_put_together + threadIdx.x % 32 - 1; }
 
-/// The vector of y in which vector `vector` of each lane of output starts, or which it fills; behind the last, the one
-/// in which that ends. All threads of a warp call it, with neighbouring vectors.
+/// The vector of y in which vector `vector` of each lane of output starts, or which it fills, if all of it is the
+/// lane's. All threads of a warp call it, with neighbouring vectors.
 __device__ __forceinline__ void put_moved(const Tile& tile, unsigned start, unsigned vector, const Indices& indices) {
   const TileLanes here = gather_vectors(start, vector < k_vectors_out ? vector / k_vectors : 0, indices);
-  const int end = static_cast<int>(tile.rows * k_row_out);
 #pragma unroll
   for (unsigned lane = 0; lane < lanes; ++lane) {
-    const int lane_start = static_cast<int>(lane * k_lane_out);
-    const int lane_bytes =
-        end - lane_start < static_cast<int>(k_lane_out) ? end - lane_start : static_cast<int>(k_lane_out);
-    unsigned char* to = tile.y + lane_start;
-    const unsigned phase = phase_of(tile.y + (k_lane_out % 16 == 0 ? 0 : lane_start));
     const Vector before = from_thread_before(here.of[lane]);
-    const uint4 bytes = bits_of(realign<element>(before, here.of[lane], phase));
-    const int at = static_cast<int>(vector * 16 - phase);
-    if (threadIdx.x % 32 != 0 && vector <= k_vectors_out) {
-      if (at >= 0 && at + 16 <= lane_bytes) {
-        store_streaming(to + at, bytes);
-      } else if (at < 0) {
-        const int count = at + 16 < lane_bytes ? at + 16 : lane_bytes;
-        if (count > 0) {
-          store_first<element>(to, bits_of(here.of[lane]), static_cast<unsigned>(count));
-        }
-      } else if (at < lane_bytes) {
-        store_first<element>(to + at, bytes, static_cast<unsigned>(lane_bytes - at));
-      }
+    const uint4 bytes = bits_of(realign<element>(before, here.of[lane], tile.phase_out(lane)));
+    const int at = static_cast<int>(vector * 16 - tile.phase_out(lane));
+    if (threadIdx.x % 32 != 0 && at >= 0 && at + 16 <= tile.bytes_out(lane)) {
+      store_streaming(tile.y + lane * k_lane_out + at, bytes);
+    }
+  }
+}
+
+/// What of each lane of output is in no whole vector of y, element by element.
+__device__ __forceinline__ void write_edges(const Tile& tile, unsigned start) {
+  constexpr unsigned k_size = sizeof(element);
+  constexpr unsigned k_of_lane = 2 * 16 / k_size;  // a vector's at either end
+  constexpr unsigned k_period_out = k_periods == 1 ? k_lane_out : k_vectors * 16;
+#pragma unroll 1
+  for (unsigned item = threadIdx.x; item < lanes * k_of_lane; item += threads) {
+    const unsigned lane = item / k_of_lane;
+    const int bytes = tile.bytes_out(lane);
+    const int phase = static_cast<int>(tile.phase_out(lane));
+    const int head = (16 - phase) % 16;
+    const int tail = bytes - (bytes + phase) % 16;
+    const int of_side = static_cast<int>(item % (k_of_lane / 2) * k_size);
+    const bool is_head = item % k_of_lane < k_of_lane / 2;
+    const int at = is_head ? of_side : (tail < head ? head : tail) + of_side;
+    if (at < bytes && (!is_head || at < head)) {
+      const unsigned period = static_cast<unsigned>(at) / k_period_out;
+      const unsigned of_period = static_cast<unsigned>(at) % k_period_out;
+      const unsigned from = table_entry<index_bits>(table, of_period / sizeof(unit)) * sizeof(unit);
+      const unsigned place = place_in_lanes<unit, lanes>(lane, period * k_period_in + from + of_period % sizeof(unit));
+      store(tile.y + lane * k_lane_out + at, load<element>(shared_tile() + swizzled(start + place)));
     }
   }
 }
@@ -132,6 +142,7 @@ __device__ __forceinline__ void write_moved(const Tile& tile, unsigned start, In
       }
     }
   }
+  write_edges(tile, start);
 }
 
 /// The first of a thread's indices, for `write`.

@@ -35,11 +35,24 @@ struct Tile {
   unsigned char* y;
   const unsigned char* x;
   unsigned rows;
-  int before;  // x can be read from there, counted from the tile's first byte,
-  int behind;  // up to there
+  int first;   // of the aligned vectors that are x's own, counted from the tile's first byte: the first that is of use,
+  int behind;  // and what is behind the last; there may be none
 
   __device__ __forceinline__ bool is_whole() const { return rows == rows_per_tile; }
-  __device__ __forceinline__ bool has_vector(int at) const { return at >= before && at + 16 <= behind; }
+  __device__ __forceinline__ int bytes_in() const { return static_cast<int>(rows * k_row_in); }
+  /// Of a lane; negative where it begins behind the tile's rows.
+  __device__ __forceinline__ int bytes_out(unsigned lane) const {
+    const int left = static_cast<int>(rows * k_row_out) - static_cast<int>(lane * k_lane_out);
+    return left < static_cast<int>(k_lane_out) ? left : static_cast<int>(k_lane_out);
+  }
+  __device__ __forceinline__ unsigned phase_out(unsigned lane) const {
+    return phase_of(y + (k_lane_out % 16 == 0 ? 0 : lane * k_lane_out));
+  }
+  __device__ __forceinline__ bool has_vectors() const { return first < behind; }
+  /// The vector at `at`, which is aligned; one that is not x's own has any bytes of x.
+  __device__ __forceinline__ const unsigned char* vector(int at) const {
+    return x + (at < first ? first : at < behind ? at : behind - 16);
+  }
 };
 
 /// The tile that starts with row `first` of `rows`.
@@ -51,8 +64,11 @@ __device__ __forceinline__ Tile tile_of(unsigned char* y, const unsigned char* x
   tile.y = y + first * k_row_out;
   tile.x = x + first * k_row_in;
   tile.rows = left < rows_per_tile ? static_cast<unsigned>(left) : rows_per_tile;
-  tile.before = first == 0 ? 0 : -static_cast<int>(k_row_in < 16 ? k_row_in : 16);
-  tile.behind = static_cast<int>(left <= k_behind / k_row_in ? static_cast<unsigned>(left) * k_row_in : k_behind);
+  const int phase = static_cast<int>(phase_of(tile.x));
+  const int begin = first == 0 ? 0 : -static_cast<int>(k_row_in < 16 ? k_row_in : 16);
+  const int end = static_cast<int>(left <= k_behind / k_row_in ? static_cast<unsigned>(left) * k_row_in : k_behind);
+  tile.first = (begin + phase + 15) / 16 * 16 - phase;
+  tile.behind = (end + phase) / 16 * 16 - phase;
   return tile;
 }
 
