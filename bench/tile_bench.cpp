@@ -54,9 +54,7 @@ struct Candidate {
 /// What is compiled for a candidate.
 struct Tile {
   std::string text;
-  Template tmpl;
-  Values values;
-  PermuteGeometry geometry;
+  PermuteRequest request;
 };
 
 Tile tile_of(const permutation::Staged& staged, const permutation::BlockMap& blocks) {
@@ -69,10 +67,7 @@ Tile tile_of(const permutation::Staged& staged, const permutation::BlockMap& blo
       (staged.rows_per_tile > staged.lanes * staged.period_rows && period * blocks.unit_bytes % 16 != 0)) {
     throw std::invalid_argument("does not fit");
   }
-  return {text,
-          Template::builtin("permute_staged"),
-          permutation::staged_values(staged, blocks),
-          {staged.threads, permutation::shared_bytes(staged, blocks), 1, staged.rows_per_tile}};
+  return {text, permutation::staged_request(staged, blocks)};
 }
 
 Tile tile_of(const permutation::Rows& rows, const permutation::RowMap& map) {
@@ -80,8 +75,7 @@ Tile tile_of(const permutation::Rows& rows, const permutation::RowMap& map) {
   std::snprintf(text, sizeof text, "rows lanes %u of %3u lines of %2u rows, %4u apart, threads %4u of %4u%s",
                 rows.lanes, rows.lane_lines, rows.line_rows, rows.lane_distance, rows.threads, rows.resident_threads,
                 rows.asynchronous ? " async" : "");
-  PermuteRequest request = permutation::rows_request(rows, map);
-  return {text, request.tmpl, request.values, request.steps.front().geometry};
+  return {text, permutation::rows_request(rows, map)};
 }
 
 /// Each line's tile, made when it is compiled.
@@ -161,9 +155,9 @@ std::optional<Line> read_line(std::istringstream fields) {
   } else if (kind == "chosen") {
     fields >> pad_in >> pad_out;
     line.tile = [wanted = with_pads(shape, pad_in, pad_out)](const IndexMap& map) {
-      const PermuteRequest request = plan_permute(map, wanted, Target::cubin(90));
-      return Tile{"chosen " + request.strategy + " threads " + std::to_string(request.steps.front().geometry.threads),
-                  request.tmpl, request.values, request.steps.front().geometry};
+      PermuteRequest request = plan_permute(map, wanted, Target::cubin(90));
+      const unsigned threads = request.steps.front().geometry.threads;
+      return Tile{"chosen " + request.strategy + " threads " + std::to_string(threads), std::move(request)};
     };
   }
   line.candidate.shape = shape;
@@ -214,12 +208,12 @@ Candidate compile(const Line& line, const Service& service) {
       item.text += " pitched by " + std::to_string(item.wanted.row_stride_in - item.shape.size) + "," +
                    std::to_string(item.wanted.row_stride_out - item.shape.size);
     }
-    item.geometry = tile.geometry;
-    if (tile.geometry.shared_bytes > k_shared_limit) {
+    item.geometry = tile.request.steps.front().geometry;
+    if (item.geometry.shared_bytes > k_shared_limit) {
       throw std::invalid_argument("does not fit");
     }
-    item.kernel = service.get(tile.tmpl, tile.values);
-    item.kernel->allow_shared_bytes(tile.geometry.shared_bytes);
+    item.kernel = service.get(tile.request.tmpl, tile.request.values, Target::native(), tile.request.module_data());
+    item.kernel->allow_shared_bytes(item.geometry.shared_bytes);
   } catch (const std::exception& error) {
     item.error = error.what();
   }

@@ -8,7 +8,7 @@
 // one or more periods of `period_rows` rows; where it is more, a period makes whole vectors of output.
 //
 // `table` has an entry of `index_bits` for each unit of a period of output, filled up to whole vectors: the unit of the
-// period of input that goes there.
+// period of input that goes there. Or the entries are `table_bytes` bytes of module data.
 //
 // x is read in vectors that are aligned, over the edges of rows and tiles; only where x itself starts and ends, unit by
 // unit. With one lane, shared memory holds them as they are; several lanes are each moved to whole vectors first. y is
@@ -29,6 +29,7 @@
 // kiln: parameter resident_threads: u32
 // kiln: parameter asynchronous: bool
 // kiln: parameter index_bits: u32
+// kiln: parameter table_bytes: u32
 // kiln: parameter table: u64[]
 // kiln: entry permute
 #include "kiln/stage_in.cuh"

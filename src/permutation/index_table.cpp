@@ -11,6 +11,24 @@ std::vector<std::uint64_t> pack_entries(std::span<const std::uint32_t> entries, 
   return words;
 }
 
+void set_table(PermuteRequest& request, std::span<const std::uint32_t> entries, unsigned bits) {
+  constexpr std::size_t k_most_literals = 16'384;
+  const std::vector<std::uint64_t> words = pack_entries(entries, bits);
+  request.values.set("index_bits", bits);
+  if (entries.size() <= k_most_literals) {
+    request.values.set("table_bytes", 0U).set("table", words);
+    return;
+  }
+  request.table.reserve(words.size() * 2 + 4);
+  for (const std::uint64_t word : words) {
+    request.table.push_back(static_cast<std::uint32_t>(word));
+    request.table.push_back(static_cast<std::uint32_t>(word >> 32));
+  }
+  request.table.resize((request.table.size() + 3) / 4 * 4);
+  request.values.set("table_bytes", request.table.size() * sizeof(std::uint32_t))
+      .set("table", std::vector<std::uint64_t>{0});
+}
+
 std::vector<std::uint64_t> pack_table(const IndexMap& map, unsigned bits) { return pack_entries(map.sources(), bits); }
 
 }  // namespace kiln::permutation

@@ -60,12 +60,7 @@ PermuteRequest request_for(const DirectData& direct, const BlockMap& blocks) {
 }
 
 PermuteRequest request_for(const Staged& staged, const BlockMap& blocks) {
-  return {Template::builtin("permute_staged"),
-          permutation::staged_values(staged, blocks),
-          {},
-          "staged",
-          {},
-          {{0, {staged.threads, permutation::shared_bytes(staged, blocks), 1, staged.rows_per_tile}}}};
+  return permutation::staged_request(staged, blocks);
 }
 
 PermuteRequest request_for(const Rows& rows, const BlockMap& blocks) {

@@ -13,8 +13,6 @@ namespace kiln::permutation {
 
 namespace {
 
-constexpr std::uint64_t k_most_literals = 65'536;  // what compiles in bounded time
-
 /// For each unit of a line of output, with what would be units between two rows, filled up to whole vectors: the unit
 /// of the line of input that goes there.
 std::vector<std::uint32_t> line_entries(const Rows& rows, const RowMap& map) {
@@ -32,24 +30,6 @@ std::vector<std::uint32_t> line_entries(const Rows& rows, const RowMap& map) {
     }
   }
   return entries;
-}
-
-/// As literals, or as module data where they would be too many.
-void set_table(PermuteRequest& request, std::span<const std::uint32_t> entries, unsigned bits) {
-  const std::vector<std::uint64_t> words = pack_entries(entries, bits);
-  request.values.set("index_bits", bits);
-  if (entries.size() <= k_most_literals) {
-    request.values.set("table_bytes", 0U).set("table", words);
-    return;
-  }
-  request.table.reserve(words.size() * 2 + 4);
-  for (const std::uint64_t word : words) {
-    request.table.push_back(static_cast<std::uint32_t>(word));
-    request.table.push_back(static_cast<std::uint32_t>(word >> 32));
-  }
-  request.table.resize((request.table.size() + 3) / 4 * 4);
-  request.values.set("table_bytes", request.table.size() * sizeof(std::uint32_t))
-      .set("table", std::vector<std::uint64_t>{0});
 }
 
 }  // namespace

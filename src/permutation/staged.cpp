@@ -12,7 +12,7 @@ namespace kiln::permutation {
 namespace {
 
 constexpr std::uint64_t k_bank_row_bytes = 128;                // all banks once: what vectors change places within
-constexpr std::uint64_t k_most_literals = 65'536;              // what compiles in bounded time
+constexpr std::uint64_t k_most_entries = 65'536;               // that 16 bits tell apart
 constexpr std::uint64_t k_lane_bytes = 4 * 1024;               // of a tile of short rows, about
 constexpr std::uint64_t k_most_period_bytes = 16 * 1024;       // for the sake of whole vectors; half for wide units
 constexpr std::uint64_t k_most_interleaved_bytes = 72 * 1024;  // of a tile, so that three share a multiprocessor
@@ -57,7 +57,7 @@ bool makes_whole_vectors(const Lanes& lanes, const BlockMap& blocks) noexcept {
 
 bool fits(const Lanes& lanes, const BlockMap& blocks, std::uint64_t limit) noexcept {
   return tile_bytes(lanes.count, lanes.period_rows * lanes.periods, blocks) <= limit &&
-         lanes.period_rows * std::max(blocks.row_in_units(), blocks.row_out_units()) <= k_most_literals;
+         lanes.period_rows * std::max(blocks.row_in_units(), blocks.row_out_units()) <= k_most_entries;
 }
 
 /// A period of whole vectors where that is not much larger than a lane has to be, else the rows that make such a lane.
@@ -215,7 +215,7 @@ unsigned shared_bytes(const Staged& staged, const BlockMap& blocks) noexcept {
   return static_cast<unsigned>(tile_bytes(staged.lanes, staged.rows_per_tile / staged.lanes, blocks));
 }
 
-std::vector<std::uint64_t> staged_table(const Staged& staged, const BlockMap& blocks) {
+std::vector<std::uint32_t> staged_entries(const Staged& staged, const BlockMap& blocks) {
   std::vector<std::uint32_t> entries;
   entries.reserve(staged.period_rows * blocks.row_out_units() + k_vector_bytes);
   for (std::uint64_t row = 0; row < staged.period_rows; ++row) {
@@ -227,10 +227,10 @@ std::vector<std::uint64_t> staged_table(const Staged& staged, const BlockMap& bl
     }
   }
   entries.resize(round_up(entries.size(), k_vector_bytes / blocks.unit_bytes));
-  return pack_entries(entries, staged.index_bits);
+  return entries;
 }
 
-Values staged_values(const Staged& staged, const BlockMap& blocks) {
+PermuteRequest staged_request(const Staged& staged, const BlockMap& blocks) {
   Values values = unit_values(blocks);
   values.set("row_out", blocks.row_out_units())
       .set("row_in", blocks.row_in_units())
@@ -239,10 +239,11 @@ Values staged_values(const Staged& staged, const BlockMap& blocks) {
       .set("period_rows", staged.period_rows)
       .set("threads", staged.threads)
       .set("resident_threads", staged.resident_threads)
-      .set("asynchronous", staged.asynchronous)
-      .set("index_bits", staged.index_bits)
-      .set("table", staged_table(staged, blocks));
-  return values;
+      .set("asynchronous", staged.asynchronous);
+  const PermuteGeometry geometry{staged.threads, shared_bytes(staged, blocks), 1, staged.rows_per_tile};
+  PermuteRequest request{Template::builtin("permute_staged"), std::move(values), {}, "staged", {}, {{0, geometry}}};
+  set_table(request, staged_entries(staged, blocks), staged.index_bits);
+  return request;
 }
 
 }  // namespace kiln::permutation

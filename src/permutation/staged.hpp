@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "kiln/value.hpp"
+#include "kiln/permuter.hpp"
 #include "permutation/analysis.hpp"
 
 namespace kiln::permutation {
@@ -29,11 +29,10 @@ std::optional<Staged> choose_staged(const BlockMap& blocks, std::uint64_t shared
 /// Of one block, in bytes.
 unsigned shared_bytes(const Staged& staged, const BlockMap& blocks) noexcept;
 
-/// What the template is instantiated with.
-Values staged_values(const Staged& staged, const BlockMap& blocks);
+PermuteRequest staged_request(const Staged& staged, const BlockMap& blocks);
 
 /// The template's `table`: for each unit of a period of output, filled up to whole vectors, the unit of the period of
 /// input that goes there.
-std::vector<std::uint64_t> staged_table(const Staged& staged, const BlockMap& blocks);
+std::vector<std::uint32_t> staged_entries(const Staged& staged, const BlockMap& blocks);
 
 }  // namespace kiln::permutation

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kiln/index_table.cuh"
+#include "kiln/table_source.cuh"
 #include "kiln/tile.cuh"
 
 namespace kiln {
@@ -20,7 +21,7 @@ struct IndexBatch {
 #pragma unroll
     for (unsigned item = 0; item < k_size; ++item) {
       const unsigned vector = first + item * step;
-      of[item].load(table, k_periods == 1 ? (vector < k_vectors ? vector : 0) : vector % k_vectors);
+      of[item].load(packed_table(), k_periods == 1 ? (vector < k_vectors ? vector : 0) : vector % k_vectors);
     }
   }
 };
@@ -117,7 +118,7 @@ __device__ __forceinline__ void write_edges(const Tile& tile, unsigned start) {
     if (at < bytes && (!is_head || at < head)) {
       const unsigned period = static_cast<unsigned>(at) / k_period_out;
       const unsigned of_period = static_cast<unsigned>(at) % k_period_out;
-      const unsigned from = table_entry<index_bits>(table, of_period / sizeof(unit)) * sizeof(unit);
+      const unsigned from = table_entry<index_bits>(packed_table(), of_period / sizeof(unit)) * sizeof(unit);
       const unsigned place = place_in_lanes<unit, lanes>(lane, period * k_period_in + from + of_period % sizeof(unit));
       store(tile.y + lane * k_lane_out + at, load<element>(shared_tile() + swizzled(start + place)));
     }

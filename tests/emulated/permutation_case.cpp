@@ -228,13 +228,7 @@ PermuteRequest request_of(const PermutationCase& item, const IndexMap& map) {
   if (item.bucketed) {
     return permutation::bucketed_request(blocks, *item.bucketed);
   }
-  permutation::Staged staged = *item.staged;
-  return {Template::builtin("permute_staged"),
-          permutation::staged_values(staged, blocks),
-          {},
-          "staged",
-          "forced",
-          {{0, {staged.threads, permutation::shared_bytes(staged, blocks), 1, staged.rows_per_tile}}}};
+  return permutation::staged_request(*item.staged, blocks);
 }
 
 std::string to_text(const permutation::Staged& staged) {

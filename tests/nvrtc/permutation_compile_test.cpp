@@ -133,7 +133,7 @@ TEST_P(PermutationCompiles, ForEveryArchitecture) {
           << entry.expression << " for " << target.text();
     }
     const bool is_large =
-        (kind.size > 65'536 && !kind.swaps) || request.strategy == "bucketed";  // on targets with little shared memory
+        (kind.size > 16'384 && !kind.swaps) || request.strategy == "bucketed";  // on targets with little shared memory
     EXPECT_EQ(request.module_data().symbol, is_large ? "kiln_table" : "");
   }
 }

@@ -45,10 +45,23 @@ TEST(PlanPermute, BakesAStagedMap) {
                   {"resident_threads", 2048U},
                   {"asynchronous", false},
                   {"index_bits", 8U},
+                  {"table_bytes", 0U},
                   {"table", std::vector<std::uint64_t>{0x030504000201}}};
   EXPECT_EQ(instantiate(request.tmpl, request.values).literals, instantiate(request.tmpl, expected).literals);
   EXPECT_TRUE(request.table.empty());
   EXPECT_TRUE(request.module_data().bytes.empty());
+}
+
+TEST(PlanPermute, PutsALongTableOfTilesIntoModuleData) {
+  const PermuteShape shape{.element_bytes = 2, .strategy = PermuteStrategy::staged};
+  EXPECT_TRUE(plan_permute(reversal(16'384), shape, k_target).table.empty());
+  const PermuteRequest request = plan_permute(reversal(16'392), shape, k_target);
+  ASSERT_EQ(request.strategy, "staged");
+  ASSERT_EQ(request.table.size(), 8196U) << "two entries a word";
+  EXPECT_EQ(request.table.front(), 16'391U | 16'390U << 16);
+  EXPECT_EQ(request.table.back(), 1U);
+  EXPECT_EQ(*request.values.find("table_bytes"), Value(std::uint64_t{32'784}));
+  EXPECT_EQ(request.module_data().symbol, "kiln_table");
 }
 
 TEST(PlanPermute, BakesADirectMap) {

@@ -5,27 +5,28 @@
 namespace kiln::permutation {
 namespace {
 
-using Words = std::vector<std::uint64_t>;
+using Entries = std::vector<std::uint32_t>;
 
 BlockMap blocks_of(const std::vector<std::int64_t>& sources, std::uint64_t source_size, const PermuteShape& shape) {
   return block_map(IndexMap(sources, source_size), shape);
 }
 
-TEST(StagedTable, IsFilledUpToWholeVectors) {
+TEST(StagedEntries, IsFilledUpToWholeVectors) {
   BlockMap blocks = blocks_of({2, 0, 1}, 3, {.element_bytes = 4});
-  EXPECT_EQ(staged_table({.index_bits = 8, .lanes = 1, .period_rows = 1}, blocks), (Words{0x00010002}));
-  EXPECT_EQ(staged_table({.index_bits = 16, .lanes = 1, .period_rows = 2}, blocks),
-            (Words{0x0005000100000002, 0x0000000000040003}));
+  EXPECT_EQ(staged_entries({.index_bits = 8, .lanes = 1, .period_rows = 1}, blocks), (Entries{2, 0, 1, 0}));
+  EXPECT_EQ(staged_entries({.index_bits = 16, .lanes = 1, .period_rows = 2}, blocks),
+            (Entries{2, 0, 1, 5, 3, 4, 0, 0}));
 }
 
-TEST(StagedTable, SpreadsBlocksIntoUnits) {
+TEST(StagedEntries, SpreadsBlocksIntoUnits) {
   BlockMap blocks = blocks_of({1, 0}, 2, {.element_bytes = 4, .inner = 3});
-  EXPECT_EQ(staged_table({.index_bits = 8, .lanes = 1, .period_rows = 1}, blocks), (Words{0x0201000504030000 >> 16}));
+  EXPECT_EQ(staged_entries({.index_bits = 8, .lanes = 1, .period_rows = 1}, blocks), (Entries{3, 4, 5, 0, 1, 2, 0, 0}));
 }
 
-TEST(StagedTable, CountsUnitsOfTheLane) {
+TEST(StagedEntries, CountsUnitsOfTheLane) {
   BlockMap blocks = blocks_of({2, 0, 1}, 4, {.element_bytes = 1});
-  EXPECT_EQ(staged_table({.index_bits = 8, .lanes = 4, .period_rows = 3}, blocks), (Words{0x080a050406010002, 0x09}));
+  EXPECT_EQ(staged_entries({.index_bits = 8, .lanes = 4, .period_rows = 3}, blocks),
+            (Entries{2, 0, 1, 6, 4, 5, 10, 8, 9, 0, 0, 0, 0, 0, 0, 0}));
 }
 
 TEST(StagedSharedBytes, HaveRoomForATileAtAnyPhase) {
