@@ -30,9 +30,7 @@
 // kiln: parameter threads: u32
 // kiln: parameter batch: u32
 // kiln: parameter resident: u32
-// kiln: entry pass1
-// kiln: entry pass2
-// kiln: entry relay
+// kiln: entry permute_bucketed
 #include "kiln/bucketed.cuh"
 #include "kiln/segment_in.cuh"
 #include "kiln/segment_out.cuh"
@@ -101,11 +99,10 @@ class Split {
                     static_cast<unsigned>(units * sizeof(kiln::unit)), bundle.rows, x, x + rows * kiln::k_row_in});
   }
 
-  /// Writes the runs of what was read to the bundle's scratch memory. `Writer`: WriteKept or WriteOnce.
-  template <typename Writer>
-  __device__ __forceinline__ void write(unsigned char* scratch) const {
+  /// Writes the runs of what was read to the bundle's scratch memory; do they stay in the L2 cache?
+  __device__ __forceinline__ void write(unsigned char* scratch, bool stay) const {
+    const kiln::ScratchWriter writer(stay);
     unsigned char* to = scratch + 16ull * segment_ * kiln::out_vectors;
-    const Writer writer;
 #pragma unroll
     for (unsigned turn = 0; turn < k_turns; ++turn) {
       if (const unsigned vector = threadIdx.x + turn * kiln::threads; vector < vectors_) {
@@ -169,125 +166,125 @@ class Join {
   unsigned addresses_[k_turns];
 };
 
-/// Which of a pass's segments is this block's, and which bundles: neighbouring blocks take the segments of the same
-/// ones.
-struct Share {
-  __device__ __forceinline__ Share(unsigned segments, unsigned long long bundles) {
-    const unsigned long long block = blockIdx.x + 1ull * gridDim.x * blockIdx.y;
-    const unsigned long long shares = 1ull * gridDim.x * gridDim.y / segments;
-    const unsigned long long each = (bundles + shares - 1) / shares;
-    segment = static_cast<unsigned>(block % segments);
-    first = block / segments * each;
-    end = block / segments >= shares ? first : first + each < bundles ? first + each : bundles;
-  }
-  unsigned segment;
-  unsigned long long first;
-  unsigned long long end;
-};
-
 __device__ __forceinline__ unsigned long long bundles_of(unsigned long long rows) {
   return (rows + kiln::lanes - 1) / kiln::lanes;
 }
 
-/// The bundles of a group of blocks, one after another: gridDim.y apart, through a ring of scratch memory.
-class Ring {
+/// What a block does: a segment of bundles first, first + step, …, before `end`.
+struct Work {
+  unsigned segment;
+  unsigned long long first;
+  unsigned long long end;
+  unsigned char* scratch;  // memory of the first; those of the others follow it, of `ring` of them, and then again
+  unsigned* counters;      // two of each in the ring, where the other pass is at work at the same time; else null
+  unsigned ring;
+
+  __device__ __forceinline__ bool is_relay() const { return counters != nullptr; }
+};
+
+/// A pass by itself: neighbouring blocks take the segments of the same bundles, a block neighbouring bundles. Each has
+/// scratch memory of its own.
+__device__ __forceinline__ Work work_of_pass(unsigned segments, unsigned long long bundles, void* scratch) {
+  const unsigned long long block = blockIdx.x + 1ull * gridDim.x * blockIdx.y;
+  const unsigned long long shares = 1ull * gridDim.x * gridDim.y / segments;
+  const unsigned long long each = (bundles + shares - 1) / shares;
+  Work work;
+  work.segment = static_cast<unsigned>(block % segments);
+  work.first = block / segments * each;
+  work.end = block / segments >= shares ? work.first : work.first + each < bundles ? work.first + each : bundles;
+  work.scratch = static_cast<unsigned char*>(scratch) + work.first * k_bundle_bytes;
+  work.counters = nullptr;
+  work.ring = ~0u;
+  return work;
+}
+
+/// A relay: the blocks of group blockIdx.y take bundles gridDim.y apart, through a ring of scratch memory.
+__device__ __forceinline__ Work work_of_relay(unsigned segment, unsigned long long bundles, void* scratch,
+                                              unsigned* counters, unsigned ring) {
+  Work work;
+  work.segment = segment;
+  work.first = blockIdx.y;
+  work.end = bundles;
+  work.scratch = static_cast<unsigned char*>(scratch) + 1ull * blockIdx.y * ring * k_bundle_bytes;
+  work.counters = counters + 2ull * blockIdx.y * ring;
+  work.ring = ring;
+  return work;
+}
+
+/// The bundles of a block's work, one after another.
+class Queue {
  public:
-  __device__ __forceinline__ Ring(void* scratch, unsigned* counters, unsigned bundles)
-      : space_(static_cast<unsigned char*>(scratch) + blockIdx.y * bundles * k_bundle_bytes),
-        counts_(counters + blockIdx.y * bundles * 2),
-        size_(bundles) {}
-  __device__ __forceinline__ unsigned long long bundle() const {
-    return (1ull * use_ * size_ + slot_) * gridDim.y + blockIdx.y;
-  }
-  __device__ __forceinline__ unsigned char* scratch() const { return space_ + slot_ * k_bundle_bytes; }
+  __device__ __forceinline__ explicit Queue(const Work& work) : work_(work), bundle_(work.first) {}
+  __device__ __forceinline__ bool has_more() const { return bundle_ < work_.end; }
+  __device__ __forceinline__ unsigned long long bundle() const { return bundle_; }
+  __device__ __forceinline__ unsigned char* scratch() const { return work_.scratch + slot_ * k_bundle_bytes; }
   /// How often the bundle's space was used before.
   __device__ __forceinline__ unsigned use() const { return use_; }
   /// Of the blocks that have written the bundle, and of those that have read it.
-  __device__ __forceinline__ kiln::Counter written() const { return kiln::Counter(counts_ + slot_ * 2); }
-  __device__ __forceinline__ kiln::Counter taken() const { return kiln::Counter(counts_ + slot_ * 2 + 1); }
+  __device__ __forceinline__ kiln::Counter written() const { return kiln::Counter(work_.counters + slot_ * 2); }
+  __device__ __forceinline__ kiln::Counter taken() const { return kiln::Counter(work_.counters + slot_ * 2 + 1); }
   __device__ __forceinline__ void next() {
-    if (++slot_ == size_) {
+    bundle_ += work_.is_relay() ? gridDim.y : 1;
+    if (++slot_ == work_.ring) {
       slot_ = 0;
       ++use_;
     }
   }
 
  private:
-  unsigned char* space_;
-  unsigned* counts_;
-  unsigned size_;
+  Work work_;
+  unsigned long long bundle_;
   unsigned slot_ = 0;
   unsigned use_ = 0;
 };
 
-__device__ __forceinline__ void split_ring(Ring ring, const unsigned char* x, unsigned long long rows) {
-  Split split(blockIdx.x);
+__device__ __forceinline__ void split_all(Work work, const unsigned char* x, unsigned long long rows) {
+  Split split(work.segment);
 #pragma unroll 1
-  for (; ring.bundle() < bundles_of(rows); ring.next()) {
-    split.read(x, ring.bundle(), rows);
-    ring.taken().wait(ring.use() * k_targets);
+  for (Queue queue(work); queue.has_more(); queue.next()) {
+    split.read(x, queue.bundle(), rows);
+    if (work.is_relay()) {
+      queue.taken().wait(queue.use() * k_targets);
+    }
     kiln::wait_for_copies();
     __syncthreads();
-    split.write<kiln::WriteKept>(ring.scratch());
-    ring.written().arrive();
+    split.write(queue.scratch(), work.is_relay());
+    if (work.is_relay()) {
+      queue.written().arrive();
+    } else {
+      __syncthreads();
+    }
   }
 }
 
-__device__ __forceinline__ void join_ring(Ring ring, unsigned char* y, unsigned long long rows) {
-  const Join join(blockIdx.x - k_sources);
+__device__ __forceinline__ void join_all(Work work, unsigned char* y, unsigned long long rows) {
+  const Join join(work.segment);
 #pragma unroll 1
-  for (; ring.bundle() < bundles_of(rows); ring.next()) {
-    ring.written().wait((ring.use() + 1) * k_sources);
-    __syncthreads();
-    join.read(ring.scratch());
+  for (Queue queue(work); queue.has_more(); queue.next()) {
+    if (work.is_relay()) {
+      queue.written().wait((queue.use() + 1) * k_sources);
+      __syncthreads();
+    }
+    join.read(queue.scratch());
     kiln::wait_for_copies();
-    ring.taken().arrive();
-    join.write(y, ring.bundle(), rows);
+    if (work.is_relay()) {
+      queue.taken().arrive();
+    } else {
+      __syncthreads();
+    }
+    join.write(y, queue.bundle(), rows);
     __syncthreads();
   }
 }
 
 }  // namespace
 
-/// Any grid with at least as many blocks as a row has segments.
-__global__ void __launch_bounds__(kiln::threads, kiln::resident)
-    pass1(void* __restrict__ scratch, const void* __restrict__ x, unsigned long long rows) {
-  const Share share(k_sources, bundles_of(rows));
-  if (share.first >= share.end) {
-    return;
-  }
-  Split split(share.segment);
-#pragma unroll 1
-  for (unsigned long long bundle = share.first; bundle < share.end; ++bundle) {
-    split.read(static_cast<const unsigned char*>(x), bundle, rows);
-    kiln::wait_for_copies();
-    __syncthreads();
-    split.write<kiln::WriteOnce>(static_cast<unsigned char*>(scratch) + bundle * k_bundle_bytes);
-    __syncthreads();
-  }
-}
-
-__global__ void __launch_bounds__(kiln::threads, kiln::resident)
-    pass2(void* __restrict__ y, const void* __restrict__ scratch, unsigned long long rows) {
-  const Share share(k_targets, bundles_of(rows));
-  if (share.first >= share.end) {
-    return;
-  }
-  const Join join(share.segment);
-#pragma unroll 1
-  for (unsigned long long bundle = share.first; bundle < share.end; ++bundle) {
-    join.read(static_cast<const unsigned char*>(scratch) + bundle * k_bundle_bytes);
-    kiln::wait_for_copies();
-    __syncthreads();
-    join.write(static_cast<unsigned char*>(y), bundle, rows);
-    __syncthreads();
-  }
-}
-
-/// The grid has gridDim.y groups, each of as many blocks as both passes have segments, and group g takes the bundles g,
-/// g
-/// + gridDim.y, … Scratch memory has `ring` bundles for each group, `counters` two counters for each of them, 0 at
-/// first: of the blocks that have written the bundle, and of those that have read it.
+/// Without `counters` a pass by itself: the first if there is no y, the second if there is no x. Any grid with at least
+/// as many blocks as a row has segments.
+///
+/// With them both at once. The grid has gridDim.y groups, each of as many blocks as both passes have segments, and
+/// group g takes the bundles g, g + gridDim.y, … Scratch memory has `ring` bundles for each group, `counters` two
+/// counters for each of them, 0 at first: of the blocks that have written the bundle, and of those that have read it.
 ///
 /// Why it ends: the launch is cooperative, so that every block is running, and none waits for a block that has not
 /// started. Number a group's bundles in the order it takes them. A block of the second pass waits for bundle n to be
@@ -298,12 +295,17 @@ __global__ void __launch_bounds__(kiln::threads, kiln::resident)
 /// Why a count that includes every earlier use of a bundle's space is enough: nobody writes into it before all have
 /// read what was there, and nobody reads before all have written, so that no block is ever a use ahead of another.
 __global__ void __launch_bounds__(kiln::threads, kiln::resident)
-    relay(void* __restrict__ y, const void* __restrict__ x, void* scratch, unsigned* counters, unsigned long long rows,
-          unsigned ring) {
-  const Ring bundles(scratch, counters, ring);
-  if (blockIdx.x < k_sources) {
-    split_ring(bundles, static_cast<const unsigned char*>(x), rows);
+    permute_bucketed(void* y, const void* x, void* scratch, unsigned* counters, unsigned long long rows,
+                     unsigned ring) {
+  const bool is_relay = counters != nullptr;
+  const bool splits = is_relay ? blockIdx.x < k_sources : y == nullptr;
+  const unsigned long long bundles = bundles_of(rows);
+  const Work work = is_relay
+                        ? work_of_relay(splits ? blockIdx.x : blockIdx.x - k_sources, bundles, scratch, counters, ring)
+                        : work_of_pass(splits ? k_sources : k_targets, bundles, scratch);
+  if (splits) {
+    split_all(work, static_cast<const unsigned char*>(x), rows);
   } else {
-    join_ring(bundles, static_cast<unsigned char*>(y), rows);
+    join_all(work, static_cast<unsigned char*>(y), rows);
   }
 }

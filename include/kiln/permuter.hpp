@@ -89,7 +89,9 @@ struct KILN_EXPORT PermuteGeometry {
   LaunchConfig launch(std::uint64_t rows) const noexcept;
 };
 
-/// One launch of a permutation. The entry's parameters are (void* to, const void* from, unsigned long long rows).
+/// One launch of a permutation. The entry's parameters are (void* y, const void* x, unsigned long long rows); where
+/// scratch memory is what is written or read they are PermuteRelay's, without counters and without the y that is not
+/// written or the x that is not read.
 struct PermuteStep {
   std::size_t entry = 0;  ///< of the template, by number
   PermuteGeometry geometry;
@@ -102,13 +104,23 @@ template <typename Launch>
 void run_steps(std::span<const PermuteStep> steps, void* y, const void* x, void* scratch, std::uint64_t rows,
                Launch&& launch) {
   for (const PermuteStep& step : steps) {
-    void* const to = step.to_scratch ? scratch : y;
-    const void* const from = step.from_scratch ? scratch : x;
+    void* const to = step.to_scratch ? nullptr : y;
+    const void* const from = step.from_scratch ? nullptr : x;
+    void* const counters = nullptr;
     const unsigned long long count = rows;
-    const std::array<Argument, 3> arguments{{{static_cast<const void*>(&to), sizeof(to)},
-                                             {static_cast<const void*>(&from), sizeof(from)},
-                                             {&count, sizeof(count)}}};
-    launch(step.entry, step.geometry.launch(rows), std::span<const Argument>(arguments));
+    const unsigned ring = 0;
+    const Argument to_argument{static_cast<const void*>(&to), sizeof(to)};
+    const Argument from_argument{static_cast<const void*>(&from), sizeof(from)};
+    const Argument count_argument{&count, sizeof(count)};
+    const std::array<Argument, 3> whole{to_argument, from_argument, count_argument};
+    const std::array<Argument, 6> half{to_argument,
+                                       from_argument,
+                                       Argument{static_cast<const void*>(&scratch), sizeof(scratch)},
+                                       Argument{static_cast<const void*>(&counters), sizeof(counters)},
+                                       count_argument,
+                                       Argument{&ring, sizeof(ring)}};
+    launch(step.entry, step.geometry.launch(rows),
+           step.to_scratch || step.from_scratch ? std::span<const Argument>(half) : std::span<const Argument>(whole));
   }
 }
 

@@ -9,11 +9,6 @@ namespace kiln::permutation {
 
 namespace {
 
-// The template's entries.
-constexpr std::size_t k_pass1 = 0;
-constexpr std::size_t k_pass2 = 1;
-constexpr std::size_t k_relay = 2;
-
 // Bundles that a block does one after another, with the same table: measured best for rows of 16 and of 64 MB.
 constexpr std::uint64_t k_bundles_in_turn = 4;
 // Bundles of a group that are between the passes at a time. With more the L2 cache does not hold them.
@@ -47,12 +42,12 @@ PermuteRequest bucketed_request(const BlockMap& blocks, const Bucketed& bucketed
                          bucketed_table(blocks, bucketed),
                          "bucketed",
                          {},
-                         {{k_pass1, geometry(sizes.out_shared_bytes, sizes.sources), true, false},
-                          {k_pass2, geometry(sizes.in_shared_bytes, sizes.targets), false, true}},
+                         {{0, geometry(sizes.out_shared_bytes, sizes.sources), true, false},
+                          {0, geometry(sizes.in_shared_bytes, sizes.targets), false, true}},
                          sizes.scratch_bundle_bytes,
                          bucketed.lanes};
   if (bucketed.relay) {
-    request.relay = PermuteRelay{k_relay, bucketed.threads, std::max(sizes.out_shared_bytes, sizes.in_shared_bytes),
+    request.relay = PermuteRelay{0, bucketed.threads, std::max(sizes.out_shared_bytes, sizes.in_shared_bytes),
                                  static_cast<unsigned>(sizes.sources + sizes.targets), k_ring};
   }
   return request;

@@ -159,13 +159,14 @@ PermuteKernel Permuter::get(const IndexMap& map, const PermuteShape& shape, cons
   PermuteRequest request = plan_permute(map, shape, explicit_target);
   std::vector<Kernel> kernels =
       state_->service.get_all(request.tmpl, request.values, explicit_target, request.module_data());
+  unsigned shared_bytes = request.relay ? request.relay->shared_bytes : 0;  // all launches are of one entry
   for (const PermuteStep& step : request.steps) {
-    allow_shared_bytes(kernels[step.entry], step.geometry.shared_bytes);
+    shared_bytes = std::max(shared_bytes, step.geometry.shared_bytes);
   }
+  allow_shared_bytes(kernels.front(), shared_bytes);
   permutation::ScratchPlan plan{request.scratch_bundle_bytes, request.bundle_rows, 0, 0};
   if (request.relay) {
     const PermuteRelay& relay = *request.relay;
-    allow_shared_bytes(kernels[relay.entry], relay.shared_bytes);
     plan.groups = kernels[relay.entry].resident_blocks(relay.threads, relay.shared_bytes) / relay.group_blocks;
     plan.ring = relay.ring;
   }

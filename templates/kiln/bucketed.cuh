@@ -61,13 +61,16 @@ class Offsets {
   unsigned words_[(Count + 1) / 2];
 };
 
-/// What stays in the L2 cache until another block has read it. To be made where all threads are, as
-/// ReadOnce is.
-class WriteKept {
+/// Writes scratch memory: what stays in the L2 cache until another block has read it, or what streams through. To be
+/// made where all threads are, as ReadOnce is.
+class ScratchWriter {
  public:
-  __device__ __forceinline__ WriteKept() {
+  __device__ __forceinline__ explicit ScratchWriter([[maybe_unused]] bool stays) {
 #if KILN_HAS_CP_ASYNC
-    asm volatile("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy_));
+    unsigned long long kept;
+    asm volatile("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(kept));
+    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy_));
+    policy_ = stays ? kept : policy_;
 #endif
   }
   __device__ __forceinline__ void store(void* address, uint4 value) const {
@@ -85,12 +88,6 @@ class WriteKept {
 #if KILN_HAS_CP_ASYNC
   unsigned long long policy_;
 #endif
-};
-
-/// What streams through the caches. Made as WriteKept is, to take its place.
-class WriteOnce {
- public:
-  __device__ __forceinline__ void store(void* address, uint4 value) const { store_streaming(address, value); }
 };
 
 /// 16 bytes to shared memory from memory that this kernel's other blocks write, through the L2 cache.

@@ -97,9 +97,9 @@ TEST(EmulatedPermutation, LongRowsFollowTheDefinition) {
     const char* strategy;
     bool module_data;
   };
-  const std::vector<Long> items = {{16384, 4, "sm_90", "staged", false},   {50000, 4, "sm_90", "staged", false},
-                                   {28672, 8, "sm_100", "staged", false},  {14000, 16, "sm_90a", "staged", false},
-                                   {65536, 1, "sm_90", "staged", false},   {50000, 2, "sm_80", "staged", false},
+  const std::vector<Long> items = {{16384, 4, "sm_90", "staged", false},   {50000, 4, "sm_90", "staged", true},
+                                   {28672, 8, "sm_100", "staged", true},   {14000, 16, "sm_90a", "staged", false},
+                                   {65536, 1, "sm_90", "staged", true},    {50000, 2, "sm_80", "staged", true},
                                    {16384, 8, "sm_80", "staged", false},   {50000, 4, "sm_80", "bucketed", true},
                                    {65536, 4, "sm_120", "bucketed", true}, {65537, 2, "sm_90", "bucketed", true},
                                    {100003, 4, "sm_90", "bucketed", true}, {70001, 16, "sm_75", "direct", true},

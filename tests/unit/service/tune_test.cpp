@@ -25,10 +25,8 @@ class Tune : public ServiceTest {
  protected:
   Tune() {
     fake_.devices = {{9, 0}, {9, 0, "Another GPU"}};
-    for (const char* kernel : {"permute", "pass1", "pass2"}) {
-      fake_.kernels[kernel] = {8, 8, 8};
-    }
-    fake_.kernels["relay"] = {8, 8, 8, 8, 8, 4};
+    fake_.kernels["permute"] = {8, 8, 8};
+    fake_.kernels["permute_bucketed"] = {8, 8, 8, 8, 8, 4};
     fake_.variables["kiln_table"] = std::vector<std::byte>(1 << 20);
     fake_.set_current(fake_.create_context(0));
     take({.staged_us = 100, .direct_us = 100, .bucketed_us = 100});
