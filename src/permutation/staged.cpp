@@ -30,11 +30,12 @@ std::uint64_t whole_rows(const BlockMap& blocks) noexcept {
 }
 
 std::uint64_t tile_bytes(std::uint64_t lanes, std::uint64_t lane_rows, const BlockMap& blocks) noexcept {
-  std::uint64_t bytes = lane_rows * row_in_bytes(blocks);
-  if (lanes == 1) {  // starts anywhere in its first vector
-    return round_up(bytes + k_vector_bytes - 1, k_bank_row_bytes);
-  }
-  return round_up(lanes * round_up(bytes, k_vector_bytes), k_bank_row_bytes);
+  const std::uint64_t bytes = lane_rows * row_in_bytes(blocks);
+  const std::uint64_t vectors = round_up(bytes, k_vector_bytes);
+  // Lanes that are equally far from a vector's start are there as they are: they start anywhere in their first vector.
+  const bool are_alike = lanes == 1 || bytes == vectors;
+  return round_up(lanes == 1 ? bytes + k_vector_bytes - 1 : lanes * (vectors + (are_alike ? k_vector_bytes : 0)),
+                  k_bank_row_bytes);
 }
 
 struct Lanes {

@@ -173,7 +173,8 @@ class Turns {
 
 constexpr unsigned k_batch = (k_resident > 1024 ? 2 : 4) / lanes;  // for which there are registers
 using AlignedTurns = Turns<k_vectors_out, Indices, k_batch>;
-using MovedTurns = Turns<k_moved_vectors, IndexNeighbours, k_batch / 2>;
+// Where lines start with vectors, this is for y that is not aligned, and has no code in long.
+using MovedTurns = Turns<k_moved_vectors, IndexNeighbours, k_stride_out % 16 == 0 ? 1 : k_batch / 2>;
 
 /// Lines that start with a vector.
 __device__ __forceinline__ void write_aligned(const Tile& tile, bool whole_units, AlignedTurns& turns) {

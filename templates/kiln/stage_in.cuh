@@ -42,19 +42,30 @@ __device__ __forceinline__ void read_aligned(const unsigned char* x) {
   }
 }
 
-/// With one lane, any tile: the aligned vectors that it lies in, the first `phase` bytes being another's.
+/// Any tile whose lanes are equally far from a vector's start: the aligned vectors that each lies in, the first `phase`
+/// bytes being another's.
 __device__ __forceinline__ void read_as_it_is(const Tile& tile, unsigned phase) {
-  const unsigned count = (phase + tile.rows * k_row_in + 15) / 16;
-  auto place = [&](unsigned vector) { return static_cast<int>(vector * 16 - phase); };
-  if constexpr (asynchronous) {
+  const unsigned bytes = lanes == 1 ? tile.bytes_in() : k_lane_in;  // of a lane; what is not there is read as well
+  const unsigned count = (phase + bytes + 15) / 16;
+  auto place = [&](unsigned lane, unsigned vector) {
+    return static_cast<int>(lane * k_lane_in) + static_cast<int>(vector * 16 - phase);
+  };
+  if constexpr (asynchronous && lanes == 1) {
 #pragma unroll 1
     for (unsigned vector = threadIdx.x; vector < count; vector += threads) {
-      copy_asynchronously(shared_tile() + swizzled(vector * 16), tile.vector(place(vector)));
+      copy_asynchronously(shared_tile() + swizzled(vector * 16), tile.vector(place(0, vector)));
     }
     wait_for_copies();
   } else {
-    auto load = [&](unsigned vector) { return load_vector(tile, place(vector)); };
-    for_each_slot<k_vectors_in + 1, threads, 4, Vector>(count, load, keep);
+    auto load = [&](unsigned vector) {
+      TileLanes held;
+#pragma unroll
+      for (unsigned lane = 0; lane < lanes; ++lane) {
+        held.of[lane] = load_vector(tile, place(lane, vector));
+      }
+      return held;
+    };
+    for_each_slot<k_vectors_in + 1, threads, 4 / lanes, TileLanes>(count, load, keep_lanes);
   }
 }
 
@@ -115,20 +126,21 @@ __device__ __forceinline__ unsigned read(const Tile& tile) {
     read_aligned(tile.x);
     return 0;
   }
-  const bool as_it_is = lanes == 1 && phase % sizeof(unit) == 0;
+  constexpr bool k_are_alike = lanes == 1 || k_lane_in % 16 == 0;
+  const bool as_it_is = k_are_alike && phase % sizeof(unit) == 0;
   if (tile.has_vectors()) {
-    if constexpr (lanes == 1) {
+    if constexpr (k_are_alike) {
       if (as_it_is) {
         read_as_it_is(tile, phase);
       }
     }
-    if constexpr (lanes > 1 || sizeof(element) < sizeof(unit)) {
+    if constexpr (!k_are_alike || sizeof(element) < sizeof(unit)) {
       if (!as_it_is) {
         read_moved(tile);
       }
     }
   }
-  const unsigned start = as_it_is ? phase : 0;
+  const unsigned start = as_it_is ? phase * lanes : 0;
   read_edges(tile, start);
   return start;
 }

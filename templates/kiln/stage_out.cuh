@@ -128,15 +128,17 @@ __device__ __forceinline__ void write_edges(const Tile& tile, unsigned start) {
 __device__ __forceinline__ void write_moved(const Tile& tile, unsigned start, IndexBatch& batch) {
   constexpr unsigned k_chunks = k_vectors_out / k_put_together + 1;
   constexpr unsigned k_step = k_warps * k_put_together;
+  // Where vectors of lanes are whole, this is for y that is not aligned, and has no code in long.
+  constexpr unsigned k_batch = k_lane_out % 16 == 0 ? 1 : IndexBatch::k_size;
   const unsigned warp = threadIdx.x / 32;
   if (warp < k_warps) {
 #pragma unroll 1
-    for (unsigned base = 0; base * k_warps + warp < k_chunks; base += IndexBatch::k_size) {
+    for (unsigned base = 0; base * k_warps + warp < k_chunks; base += k_batch) {
       if (base != 0) {
         batch.load(first_moved() + base * k_step, k_step);
       }
 #pragma unroll
-      for (unsigned item = 0; item < IndexBatch::k_size; ++item) {
+      for (unsigned item = 0; item < k_batch; ++item) {
         if ((base + item) * k_warps + warp < k_chunks) {
           put_moved(tile, start, first_moved() + (base + item) * k_step, batch.of[item]);
         }
