@@ -34,8 +34,9 @@ int main(int count, char** arguments) {
       const void* from = x.data();
       std::vector<std::byte> scratch(request.scratch_bytes(k_rows));
       kiln::run_steps(request.steps, to, from, scratch.data(), k_rows,
-                      [&](std::size_t entry, const kiln::LaunchConfig& config,
-                          std::span<const kiln::Argument> launched) { kernel.launch(config, launched, entry); });
+                      [&](const kiln::LaunchConfig& config, std::span<const kiln::Argument> launched) {
+                        kernel.launch(config, launched);
+                      });
     }
 
     for (std::uint64_t row = 0; row < k_rows; ++row) {

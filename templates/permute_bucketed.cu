@@ -4,8 +4,9 @@
 // vectors, and gather in shared memory. A block serves one segment, and keeps what it looks up in registers over all of
 // its rows.
 //
-// `pass1` and `pass2` are launched one after the other. `relay` is both at once: blocks of either kind hand row after
-// row on through scratch memory that is so small that it stays in the L2 cache.
+// The passes are launched one after the other; or both at once, as a relay: blocks of either kind hand row after row on
+// through scratch memory that is so small that it stays in the L2 cache. One kernel is all three, so that its code is
+// compiled once.
 //
 // Narrow units are moved of several rows at once: a bundle of `lanes` neighbouring rows is interleaved on its way in,
 // and separated on its way out. Between, in shared and in scratch memory, a word holds a unit of each, and what is

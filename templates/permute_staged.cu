@@ -10,10 +10,10 @@
 // `table` has an entry of `index_bits` for each unit of a period of output, filled up to whole vectors: the unit of the
 // period of input that goes there. Or the entries are `table_bytes` bytes of module data.
 //
-// x is read in vectors that are aligned, over the edges of rows and tiles; only where x itself starts and ends, unit by
-// unit. With one lane, shared memory holds them as they are; several lanes are each moved to whole vectors first. y is
-// written in vectors that are aligned, each put together from those of two neighbouring threads; only where a lane
-// starts and ends, in parts.
+// x is read in vectors that are aligned, over the edges of rows and tiles; only where x itself starts and ends, element
+// by element. Shared memory holds them as they are where all lanes are equally far from a vector's start; else each
+// lane is moved to whole vectors first. y is written in vectors that are aligned, each put together from those of two
+// neighbouring threads; only where a lane starts and ends, element by element.
 //
 // `asynchronous`: shared memory is filled with cp.async, where there is that; with one lane.
 // `resident_threads`: so many are to fit on a multiprocessor as far as registers go.

@@ -89,17 +89,16 @@ struct KILN_EXPORT PermuteGeometry {
   LaunchConfig launch(std::uint64_t rows) const noexcept;
 };
 
-/// One launch of a permutation. The entry's parameters are (void* y, const void* x, unsigned long long rows); where
+/// One launch of a permutation's kernel, whose parameters are (void* y, const void* x, unsigned long long rows); where
 /// scratch memory is what is written or read they are PermuteRelay's, without counters and without the y that is not
 /// written or the x that is not read.
 struct PermuteStep {
-  std::size_t entry = 0;  ///< of the template, by number
   PermuteGeometry geometry;
   bool to_scratch = false;    ///< writes to scratch memory instead of y
   bool from_scratch = false;  ///< reads scratch memory instead of x
 };
 
-/// Calls launch(entry, config, arguments) for each step in turn; `rows` is not 0. The arguments last for the call.
+/// Calls launch(config, arguments) for each step in turn; `rows` is not 0. The arguments last for the call.
 template <typename Launch>
 void run_steps(std::span<const PermuteStep> steps, void* y, const void* x, void* scratch, std::uint64_t rows,
                Launch&& launch) {
@@ -119,17 +118,16 @@ void run_steps(std::span<const PermuteStep> steps, void* y, const void* x, void*
                                        Argument{static_cast<const void*>(&counters), sizeof(counters)},
                                        count_argument,
                                        Argument{&ring, sizeof(ring)}};
-    launch(step.entry, step.geometry.launch(rows),
+    launch(step.geometry.launch(rows),
            step.to_scratch || step.from_scratch ? std::span<const Argument>(half) : std::span<const Argument>(whole));
   }
 }
 
 /// One cooperative launch that can take the place of the steps where the device runs enough blocks at a time. Grid: x
-/// blocks of a group, y groups. The entry's parameters are (void* y, const void* x, void* scratch, unsigned* counters,
+/// blocks of a group, y groups. The kernel's parameters are (void* y, const void* x, void* scratch, unsigned* counters,
 /// unsigned long long rows, unsigned ring), with scratch memory for `ring` bundles of rows and 2 * `ring` counters a
 /// group, which are 0 at first.
 struct PermuteRelay {
-  std::size_t entry = 0;
   unsigned threads = 0;
   unsigned shared_bytes = 0;
   unsigned group_blocks = 0;

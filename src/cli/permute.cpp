@@ -28,9 +28,7 @@ void emulate(const PermuteRequest& request, const Target& target, void* to, cons
   std::vector<std::byte> scratch(request.scratch_bytes(rows));
   if (rows > 0) {
     run_steps(request.steps, to, from, scratch.data(), rows,
-              [&](std::size_t entry, const LaunchConfig& config, std::span<const Argument> launched) {
-                kernel.launch(config, launched, entry);
-              });
+              [&](const LaunchConfig& config, std::span<const Argument> launched) { kernel.launch(config, launched); });
   }
 }
 

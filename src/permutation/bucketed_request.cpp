@@ -42,12 +42,12 @@ PermuteRequest bucketed_request(const BlockMap& blocks, const Bucketed& bucketed
                          bucketed_table(blocks, bucketed),
                          "bucketed",
                          {},
-                         {{0, geometry(sizes.out_shared_bytes, sizes.sources), true, false},
-                          {0, geometry(sizes.in_shared_bytes, sizes.targets), false, true}},
+                         {{geometry(sizes.out_shared_bytes, sizes.sources), true, false},
+                          {geometry(sizes.in_shared_bytes, sizes.targets), false, true}},
                          sizes.scratch_bundle_bytes,
                          bucketed.lanes};
   if (bucketed.relay) {
-    request.relay = PermuteRelay{0, bucketed.threads, std::max(sizes.out_shared_bytes, sizes.in_shared_bytes),
+    request.relay = PermuteRelay{bucketed.threads, std::max(sizes.out_shared_bytes, sizes.in_shared_bytes),
                                  static_cast<unsigned>(sizes.sources + sizes.targets), k_ring};
   }
   return request;

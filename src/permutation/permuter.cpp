@@ -34,7 +34,7 @@ void allow_shared_bytes(const Kernel& kernel, unsigned bytes) {
 }  // namespace
 
 struct PermuteKernel::State {
-  std::vector<Kernel> kernels;  ///< by entry
+  Kernel kernel;
   std::vector<PermuteStep> steps;
   std::optional<PermuteRelay> relay;
   permutation::ScratchPlan plan;
@@ -42,11 +42,10 @@ struct PermuteKernel::State {
   std::string strategy;
 
   void run(void* y, const void* x, std::uint64_t rows, void* scratch, Stream stream) const {
-    run_steps(steps, y, x, scratch, rows,
-              [&](std::size_t entry, LaunchConfig config, std::span<const Argument> arguments) {
-                config.stream = stream;
-                kernels[entry].launch_arguments(config, arguments);
-              });
+    run_steps(steps, y, x, scratch, rows, [&](LaunchConfig config, std::span<const Argument> arguments) {
+      config.stream = stream;
+      kernel.launch_arguments(config, arguments);
+    });
   }
 
   /// As one launch, or step by step for as many rows at a time as the scratch memory holds.
@@ -74,8 +73,8 @@ struct PermuteKernel::State {
     config.cooperative = true;
     jit::clear_in_stream(*jit::Driver::open(), scratch, plan.counter_bytes(), stream);
     try {
-      kernels[relay->entry].launch(config, y, x, static_cast<void*>(scratch + plan.counter_bytes()),
-                                   static_cast<void*>(scratch), static_cast<unsigned long long>(rows), plan.ring);
+      kernel.launch(config, y, x, static_cast<void*>(scratch + plan.counter_bytes()), static_cast<void*>(scratch),
+                    static_cast<unsigned long long>(rows), plan.ring);
     } catch (const DriverError& error) {
       if (error.result() != jit::k_cuda_cooperative_launch_too_large && error.result() != jit::k_cuda_not_supported) {
         throw;
@@ -112,7 +111,7 @@ void PermuteKernel::operator()(void* y, const void* x, std::uint64_t rows, const
 }
 
 std::uint64_t PermuteKernel::scratch_bytes(std::uint64_t rows) const noexcept { return state_->plan.bytes(rows); }
-const Kernel& PermuteKernel::kernel() const noexcept { return state_->kernels.front(); }
+const Kernel& PermuteKernel::kernel() const noexcept { return state_->kernel; }
 const std::string& PermuteKernel::strategy() const noexcept { return state_->strategy; }
 
 struct Permuter::State {
@@ -157,21 +156,20 @@ PermuteKernel Permuter::get(const IndexMap& map, const PermuteShape& shape, cons
   }
   const Target explicit_target = state_->service.resolve(target);
   PermuteRequest request = plan_permute(map, shape, explicit_target);
-  std::vector<Kernel> kernels =
-      state_->service.get_all(request.tmpl, request.values, explicit_target, request.module_data());
-  unsigned shared_bytes = request.relay ? request.relay->shared_bytes : 0;  // all launches are of one entry
+  Kernel kernel = state_->service.get(request.tmpl, request.values, explicit_target, request.module_data());
+  unsigned shared_bytes = request.relay ? request.relay->shared_bytes : 0;
   for (const PermuteStep& step : request.steps) {
     shared_bytes = std::max(shared_bytes, step.geometry.shared_bytes);
   }
-  allow_shared_bytes(kernels.front(), shared_bytes);
+  allow_shared_bytes(kernel, shared_bytes);
   permutation::ScratchPlan plan{request.scratch_bundle_bytes, request.bundle_rows, 0, 0};
   if (request.relay) {
     const PermuteRelay& relay = *request.relay;
-    plan.groups = kernels[relay.entry].resident_blocks(relay.threads, relay.shared_bytes) / relay.group_blocks;
+    plan.groups = kernel.resident_blocks(relay.threads, relay.shared_bytes) / relay.group_blocks;
     plan.ring = relay.ring;
   }
   auto made = std::make_shared<const PermuteKernel::State>(
-      PermuteKernel::State{std::move(kernels), std::move(request.steps), request.relay, plan,
+      PermuteKernel::State{std::move(kernel), std::move(request.steps), request.relay, plan,
                            permutation::row_bytes(map, shape), std::move(request.strategy)});
   // Loading may have been what opened the driver: the id that the next request will have is asked for again. With a
   // driver that gives none nothing is remembered.

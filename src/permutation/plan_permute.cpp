@@ -45,8 +45,8 @@ PermuteGeometry direct_geometry(const BlockMap& blocks, unsigned threads) {
 PermuteRequest request_for(const Direct& direct, const BlockMap& blocks) {
   Values values = direct_values(blocks, direct.threads);
   values.set("index_bits", direct.index_bits).set("table", permutation::pack_table(blocks.map, direct.index_bits));
-  return {Template::builtin("permute_direct"),           std::move(values), {}, "direct", {},
-          {{0, direct_geometry(blocks, direct.threads)}}};
+  return {Template::builtin("permute_direct"),        std::move(values), {}, "direct", {},
+          {{direct_geometry(blocks, direct.threads)}}};
 }
 
 PermuteRequest request_for(const DirectData& direct, const BlockMap& blocks) {
@@ -56,7 +56,7 @@ PermuteRequest request_for(const DirectData& direct, const BlockMap& blocks) {
           {sources.begin(), sources.end()},
           "direct",
           {},
-          {{0, direct_geometry(blocks, direct.threads)}}};
+          {{direct_geometry(blocks, direct.threads)}}};
 }
 
 PermuteRequest request_for(const Staged& staged, const BlockMap& blocks) {
@@ -73,7 +73,7 @@ PermuteRequest request_for(const Tiled& tiled, const BlockMap& blocks) {
           {},
           "tiled",
           {},
-          {{0, {tiled.threads, tiled.shared_bytes, tiled.tiles(), 1}}}};
+          {{{tiled.threads, tiled.shared_bytes, tiled.tiles(), 1}}}};
 }
 
 PermuteRequest request_for(const Bucketed& bucketed, const BlockMap& blocks) {

@@ -53,7 +53,7 @@ PermuteRequest rows_request(const Rows& rows, const RowMap& map) {
                            std::uint64_t{rows.line_rows} * rows.lanes * rows.lane_lines};
   geometry.block_multiple = rows.lane_distance / rows.lane_lines;
   PermuteRequest request{
-      template_for("permute_rows", map.what_is_done()), std::move(values), {}, "rows", {}, {{0, geometry}}};
+      template_for("permute_rows", map.what_is_done()), std::move(values), {}, "rows", {}, {{geometry}}};
   set_table(request, line_entries(rows, map), rows.index_bits);
   return request;
 }
@@ -75,7 +75,7 @@ PermuteRequest elements_request(const Elements& elements, const RowMap& map) {
                          {},
                          "elements",
                          {},
-                         {{0, {elements.threads, 0, blocks.row_out_units(), elements.threads}}}};
+                         {{{elements.threads, 0, blocks.row_out_units(), elements.threads}}}};
   set_table(request, blocks.map.sources(), elements.index_bits);
   return request;
 }

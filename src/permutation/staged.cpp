@@ -242,7 +242,7 @@ PermuteRequest staged_request(const Staged& staged, const BlockMap& blocks) {
       .set("resident_threads", staged.resident_threads)
       .set("asynchronous", staged.asynchronous);
   const PermuteGeometry geometry{staged.threads, shared_bytes(staged, blocks), 1, staged.rows_per_tile};
-  PermuteRequest request{Template::builtin("permute_staged"), std::move(values), {}, "staged", {}, {{0, geometry}}};
+  PermuteRequest request{Template::builtin("permute_staged"), std::move(values), {}, "staged", {}, {{geometry}}};
   set_table(request, staged_entries(staged, blocks), staged.index_bits);
   return request;
 }

@@ -98,7 +98,7 @@ void run_relay(const PermuteRequest& request, const EmulatedKernel& kernel, void
   config.grid = {relay.group_blocks, k_relay_groups};
   config.block = {relay.threads};
   config.shared_bytes = relay.shared_bytes;
-  kernel.launch(config, arguments, relay.entry);
+  kernel.launch(config, arguments);
 }
 
 /// By the request's steps, or by its relay.
@@ -124,10 +124,9 @@ std::optional<std::string> check_way(const PermutationCase& item, const Permutat
     if (relay) {
       run_relay(request, kernel, y_argument, x_argument, scratch.data(), launch.rows);
     } else {
-      run_steps(request.steps, y_argument, x_argument, scratch.data(), launch.rows,
-                [&](std::size_t entry, const LaunchConfig& config, std::span<const Argument> arguments) {
-                  kernel.launch(config, arguments, entry);
-                });
+      run_steps(
+          request.steps, y_argument, x_argument, scratch.data(), launch.rows,
+          [&](const LaunchConfig& config, std::span<const Argument> arguments) { kernel.launch(config, arguments); });
     }
   } catch (const std::exception& error) {
     return to_text(launch) + ": " + error.what();

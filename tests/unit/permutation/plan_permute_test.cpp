@@ -98,17 +98,14 @@ TEST(PlanPermute, MovesLongRowsInTwoLaunchesThroughScratchMemory) {
   EXPECT_EQ(request.tmpl.name(), "permute_bucketed.cu");
   ASSERT_EQ(request.tmpl.entries(), (std::vector<std::string>{"permute_bucketed"}));
   ASSERT_EQ(request.steps.size(), 2U);
-  EXPECT_EQ(request.steps[0].entry, 0U);
   EXPECT_TRUE(request.steps[0].to_scratch);
   EXPECT_FALSE(request.steps[0].from_scratch);
-  EXPECT_EQ(request.steps[1].entry, 0U);
   EXPECT_FALSE(request.steps[1].to_scratch);
   EXPECT_TRUE(request.steps[1].from_scratch);
   // 16 segments of 16384 floats, the runs of each padded by 3 floats at most for each of 16 targets.
   EXPECT_EQ(request.scratch_bundle_bytes, 16U * 16 * ((16'384 + 16 * 3) / 4));
   EXPECT_EQ(request.module_data().symbol, "kiln_table");
   ASSERT_TRUE(request.relay);
-  EXPECT_EQ(request.relay->entry, 0U);
   EXPECT_EQ(request.relay->group_blocks, 32U);
   EXPECT_EQ(request.relay->ring, 2U);
   EXPECT_EQ(request.relay->shared_bytes, 65'536U + 16 * 12);
@@ -136,22 +133,18 @@ TEST(RunSteps, GivesEachStepItsBuffers) {
   char y = 0;
   char x = 0;
   char scratch = 0;
-  std::vector<std::size_t> entries;
   std::vector<std::pair<const void*, const void*>> buffers;
   const auto pointer = [](const Argument& argument) { return *static_cast<const void* const*>(argument.address); };
-  run_steps(request.steps, &y, &x, &scratch, 5,
-            [&](std::size_t entry, const LaunchConfig& config, std::span<const Argument> arguments) {
-              entries.push_back(entry);
-              ASSERT_EQ(arguments.size(), 6U);
-              buffers.emplace_back(pointer(arguments[0]), pointer(arguments[1]));
-              EXPECT_EQ(pointer(arguments[2]), &scratch);
-              EXPECT_EQ(pointer(arguments[3]), nullptr) << "no counters";
-              EXPECT_EQ(*static_cast<const unsigned long long*>(arguments[4].address), 5U);
-              EXPECT_EQ(arguments[4].size, 8U);
-              EXPECT_EQ(arguments[5].size, 4U);
-              EXPECT_EQ(config.grid.x, 80U);
-            });
-  EXPECT_EQ(entries, (std::vector<std::size_t>{0, 0}));
+  run_steps(request.steps, &y, &x, &scratch, 5, [&](const LaunchConfig& config, std::span<const Argument> arguments) {
+    ASSERT_EQ(arguments.size(), 6U);
+    buffers.emplace_back(pointer(arguments[0]), pointer(arguments[1]));
+    EXPECT_EQ(pointer(arguments[2]), &scratch);
+    EXPECT_EQ(pointer(arguments[3]), nullptr) << "no counters";
+    EXPECT_EQ(*static_cast<const unsigned long long*>(arguments[4].address), 5U);
+    EXPECT_EQ(arguments[4].size, 8U);
+    EXPECT_EQ(arguments[5].size, 4U);
+    EXPECT_EQ(config.grid.x, 80U);
+  });
   EXPECT_EQ(buffers, (std::vector<std::pair<const void*, const void*>>{{nullptr, &x}, {&y, nullptr}}));
 }
 
