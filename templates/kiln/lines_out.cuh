@@ -64,9 +64,12 @@ __device__ __forceinline__ TileLanes gather(unsigned start, [[maybe_unused]] int
   }
 }
 
+/// Is something between the rows of a line? Then many vectors are stored in part, else only those at its ends.
+constexpr bool k_has_gaps = line_rows > 1 && stride_out != k_row_out;
+
 /// Which elements of 16 bytes of a line, from element `first` on, are a row's, and not between two.
 __device__ __forceinline__ unsigned of_rows([[maybe_unused]] int first) {
-  if constexpr (line_rows == 1 || stride_out == k_row_out) {
+  if constexpr (!k_has_gaps) {
     return k_all_elements<output_element>;
   } else {
     constexpr int k_count = 16 / sizeof(output_element);
@@ -98,8 +101,10 @@ __device__ __forceinline__ void put(const Tile& tile, unsigned line, unsigned ve
     unsigned char* to = tile.y_of(lane, line) + at;
     if (mask == k_all_elements<output_element>) {
       store_streaming(to, bits_of(found.of[lane]));
+    } else if constexpr (k_has_gaps && lanes == 1) {
+      store_masked<output_element>(to, found.of[lane], mask);
     } else if (mask != 0) {
-      store_masked<output_element>(to, bits_of(found.of[lane]), mask);
+      store_masked_apart<output_element>(to, bits_of(found.of[lane]), mask);
     }
   }
 }

@@ -100,13 +100,14 @@ __device__ __forceinline__ void put_moved(const Tile& tile, unsigned start, unsi
   }
 }
 
-/// What of each lane of output is in no whole vector of y, element by element.
+/// What of each lane of output is in no whole vector of y, element by element: by the last threads, whose warps have
+/// the fewest vectors.
 __device__ __forceinline__ void write_edges(const Tile& tile, unsigned start) {
   constexpr unsigned k_size = sizeof(element);
   constexpr unsigned k_of_lane = 2 * 16 / k_size;  // a vector's at either end
   constexpr unsigned k_period_out = k_periods == 1 ? k_lane_out : k_vectors * 16;
 #pragma unroll 1
-  for (unsigned item = threadIdx.x; item < lanes * k_of_lane; item += threads) {
+  for (unsigned item = threads - 1 - threadIdx.x; item < lanes * k_of_lane; item += threads) {
     const unsigned lane = item / k_of_lane;
     const int bytes = tile.bytes_out(lane);
     const int phase = static_cast<int>(tile.phase_out(lane));
@@ -130,6 +131,8 @@ __device__ __forceinline__ void write_moved(const Tile& tile, unsigned start, In
   constexpr unsigned k_step = k_warps * k_put_together;
   // Where vectors of lanes are whole, this is for y that is not aligned, and has no code in long.
   constexpr unsigned k_batch = k_lane_out % 16 == 0 ? 1 : IndexBatch::k_size;
+  // First: where what follows the warps' exchange of vectors is no end, they are compiled to wait for each other.
+  write_edges(tile, start);
   const unsigned warp = threadIdx.x / 32;
   if (warp < k_warps) {
 #pragma unroll 1
@@ -145,7 +148,6 @@ __device__ __forceinline__ void write_moved(const Tile& tile, unsigned start, In
       }
     }
   }
-  write_edges(tile, start);
 }
 
 /// The first of a thread's indices, for `write`.

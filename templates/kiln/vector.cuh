@@ -99,10 +99,9 @@ template <typename Element>
 constexpr unsigned k_all_elements = (1u << (16 / sizeof(Element))) - 1;
 
 /// Those Elements of a vector whose bits are set in `mask`, the lowest being the first, to the aligned address that it
-/// belongs to. A function of its own, so that the code is there once.
+/// belongs to.
 template <typename Element>
-__device__ __noinline__ void store_masked(unsigned char* to, uint4 bits_of_vector, unsigned mask) {
-  const Vector vector = vector_of(bits_of_vector);
+__device__ __forceinline__ void store_masked(unsigned char* to, const Vector& vector, unsigned mask) {
   if constexpr (sizeof(Element) == 16) {
     if (mask != 0) {
       store(to, bits_of(vector));
@@ -148,6 +147,12 @@ __device__ __noinline__ void store_masked(unsigned char* to, uint4 bits_of_vecto
       }
     }
   }
+}
+
+/// The same as a function of its own, for what is seldom done: so that the code is there once.
+template <typename Element>
+__device__ __noinline__ void store_masked_apart(unsigned char* to, uint4 vector, unsigned mask) {
+  store_masked<Element>(to, vector_of(vector), mask);
 }
 
 }  // namespace kiln
