@@ -57,9 +57,19 @@ std::uint64_t line_rows_of(const RowBytes& bytes) noexcept {
              : 1;
 }
 
+/// Sixteen elements of a byte at a time take twice the registers where each is changed, or has an index of four bytes.
+bool is_heavy(const Rows& rows, const RowMap& map) noexcept {
+  return map.output_bytes() == 1 && (map.ending || rows.index_bits == 32);
+}
+
+/// Do lines of y all start equally far from a vector?
+bool starts_alike(const Rows& rows, const RowBytes& bytes) noexcept {
+  return rows.line_rows * bytes.stride_out % k_vector_bytes == 0;
+}
+
 /// Threads that share the vectors of a line, more than 128 of them: enough to keep a multiprocessor busy with tiles of
 /// `tile_bytes`, and so many that the last turn leaves few idle.
-std::uint64_t threads_for(std::uint64_t vectors, unsigned lanes, std::uint64_t tile_bytes) noexcept {
+std::uint64_t threads_for(std::uint64_t vectors, unsigned lanes, std::uint64_t tile_bytes, bool alike) noexcept {
   constexpr std::uint64_t k_most_of_short = 320;
   constexpr std::uint64_t k_multiprocessor_bytes = 227 * 1024;  // of sm_90
   constexpr std::uint64_t k_block_bytes = 1024;                 // that a block takes more than it asks for
@@ -67,8 +77,9 @@ std::uint64_t threads_for(std::uint64_t vectors, unsigned lanes, std::uint64_t t
   const std::uint64_t one_turn = round_up(vectors, k_warp);
   const auto busy = [&](std::uint64_t threads) { return round_up(divide_up(threads, tiles), k_warp); };
   if (lanes == 1) {
-    return std::min(one_turn,
-                    vectors <= k_most_of_short ? 128 : std::bit_ceil(std::max<std::uint64_t>(busy(1024), 256)));
+    // Small blocks, so that one's edges are written while another's vectors are: there are more edges between vectors.
+    const std::uint64_t most_of_small = alike ? 512 : 1056;
+    return std::min(one_turn, vectors <= most_of_small ? 128 : std::bit_ceil(std::max<std::uint64_t>(busy(1024), 256)));
   }
   if (lanes == 4) {
     const bool few_idle = one_turn <= k_most_of_short && one_turn - vectors <= vectors / 20;
@@ -87,10 +98,38 @@ std::uint64_t threads_for(std::uint64_t vectors, unsigned lanes, std::uint64_t t
   return best;
 }
 
+/// Single bytes between vectors: where each thread has one vector of a line, registers do for more threads.
+bool takes_one_turn(const Rows& rows, const RowMap& map, std::uint64_t vectors) noexcept {
+  return rows.lanes == 4 && !map.ending && !starts_alike(rows, map.bytes) && vectors > 64 && vectors <= 384;
+}
+
+/// For how many threads a multiprocessor's registers are to do, where lines have `vectors` vectors: conversions do with
+/// few. What an expression takes nobody knows.
+unsigned resident_threads(const Rows& rows, const RowMap& map, std::uint64_t vectors) noexcept {
+  const unsigned from = map.blocks.unit_bytes;
+  const unsigned to = map.output_bytes();
+  if (map.ending && map.ending->expression.empty() && rows.index_bits < 32) {
+    if (from == 2 && to != 2) {
+      return 2048;
+    }
+    if (from == 4 && to < 4) {
+      return 1280;
+    }
+    if (from == 1 && to == 2 && vectors <= 256) {
+      return 1536;
+    }
+  }
+  if (is_heavy(rows, map)) {
+    return 512;
+  }
+  return (rows.lanes == 2 && from == 2) || takes_one_turn(rows, map, vectors) ? 1536 : 1024;
+}
+
 /// Measured on an H200, over three thousand shapes of tiles: blocks of 128 threads that have the same vector of several
 /// lines, or some more that share the vectors of one.
 Rows rows_of(const RowMap& map, unsigned lanes) noexcept {
   constexpr std::uint64_t k_short_threads = 128;
+  constexpr std::uint64_t k_few_turns = 320;  // vectors of a line that several lines are taken together of
   Rows rows;
   rows.lanes = lanes;
   // Single bytes between whose rows there is something are put together faster row by row.
@@ -98,22 +137,29 @@ Rows rows_of(const RowMap& map, unsigned lanes) noexcept {
   rows.line_rows = merges ? static_cast<unsigned>(line_rows_of(map.bytes)) : 1;
   const std::uint64_t sources = bytes_in_of(rows.line_rows, map.bytes) / map.blocks.unit_bytes;
   rows.index_bits = sources <= 256 ? 8 : sources <= 65'536 ? 16 : 32;
-  // Sixteen elements of a byte at a time take twice the registers where each is changed, or has an index of four bytes.
-  const bool heavy = map.output_bytes() == 1 && (map.ending || rows.index_bits == 32);
-  rows.resident_threads = heavy ? 512 : lanes == 2 && map.blocks.unit_bytes == 2 ? 1536 : 1024;
   const std::uint64_t vectors = vectors_of_line(rows, map.bytes);
+  rows.resident_threads = resident_threads(rows, map, vectors);
   const std::uint64_t at_once = std::max<std::uint64_t>(k_short_threads / vectors, 1);
-  const std::uint64_t alike = lanes == 1 ? 1 : lines_until_alike(rows.line_rows, map.bytes);
+  const std::uint64_t until_alike = lanes == 1 ? 1 : lines_until_alike(rows.line_rows, map.bytes);
+  const bool alike = starts_alike(rows, map.bytes);
+  const bool is_long = vectors > k_short_threads;
+  const bool takes_several = lanes == 1 && is_long && vectors <= k_few_turns;
   // Odd lines of few vectors more than a block has threads waste least when they take a turn each.
-  const bool takes_turns = lanes == 1 && vectors > k_short_threads && vectors <= 320 && vectors % k_warp != 0;
+  const bool takes_turns =
+      takes_several && vectors % k_warp != 0 && round_up(vectors, k_short_threads) - vectors > vectors / 10;
   // As many lines as leave addresses alike, or a part of them.
-  const std::uint64_t lines = takes_turns ? 4 : vectors > k_short_threads ? 1 : lanes == 1 ? 2 * at_once : at_once;
-  rows.lane_lines = static_cast<unsigned>(lines >= alike ? lines - lines % alike : std::bit_floor(lines));
-  rows.lane_distance = std::max(rows.lane_lines, static_cast<unsigned>(alike));
+  const std::uint64_t lines = takes_turns               ? 4
+                              : takes_several && !alike ? 2
+                              : is_long                 ? 1
+                              : lanes == 1              ? 2 * at_once
+                                                        : at_once;
+  rows.lane_lines = static_cast<unsigned>(lines >= until_alike ? lines - lines % until_alike : std::bit_floor(lines));
+  rows.lane_distance = std::max(rows.lane_lines, static_cast<unsigned>(until_alike));
   const std::uint64_t room = tile_room(map, rows);
-  const std::uint64_t threads = vectors <= k_short_threads || takes_turns ? round_up(at_once * vectors, k_warp)
-                                                                          : threads_for(vectors, lanes, room);
-  rows.threads = static_cast<unsigned>(std::min<std::uint64_t>(threads, heavy ? 512 : 1024));
+  const bool one_turn = !is_long || takes_turns || takes_one_turn(rows, map, vectors);
+  const std::uint64_t threads =
+      one_turn ? round_up(at_once * vectors, k_warp) : threads_for(vectors, lanes, room, alike);
+  rows.threads = static_cast<unsigned>(std::min<std::uint64_t>(threads, is_heavy(rows, map) ? 512 : 1024));
   rows.asynchronous = lanes == 1 && room > k_asynchronous_bytes;
   return rows;
 }

@@ -121,7 +121,7 @@ unsigned resident_threads(const Lanes& lanes, const BlockMap& blocks) noexcept {
     }
     return is_asynchronous(lanes, blocks) || (lanes.count == 2 && bytes >= k_asynchronous_bytes) ? k_few : k_more;
   }
-  return is_whole || out_vectors(lanes, blocks) <= 256 ? k_all : k_more;
+  return is_whole || out_vectors(lanes, blocks) <= (blocks.unit_bytes == 4 ? 2048 : 512) ? k_all : k_more;
 }
 
 Staged tile_of(const Lanes& lanes, std::uint64_t threads, const BlockMap& blocks) noexcept {
@@ -184,22 +184,36 @@ Staged shape_of(Lanes lanes, const BlockMap& blocks, std::uint64_t limit) noexce
     lanes.periods = periods_for(lanes, lane_vectors, threads, blocks, limit);
     return tile_of(lanes, threads_for(lanes, threads, blocks), blocks);
   };
+  // More threads than are busy in the last turn, where that was faster than as many as are.
+  const auto tile_of_all = [&](std::uint64_t lane_vectors, unsigned threads) {
+    Staged staged = tile(lane_vectors, threads);
+    staged.threads = threads;
+    return staged;
+  };
   if (lanes.count == 4) {
+    if (lanes.period_rows > 1 && is_whole && vectors > 640) {
+      return tile_of_all(512, 384);
+    }
     return vectors <= 512 || !is_whole ? tile(256, 256) : tile(512, 512);
   }
   if (lanes.count == 2) {
     if (blocks.unit_bytes == 1) {
       return tile(2048, is_alone(lanes, blocks) ? k_most_threads : is_whole ? 512 : 256);
     }
+    if (vectors > 256) {
+      return tile_of_all(vectors <= 512 ? 512 : 1024, vectors <= 1024 ? 384 : 768);
+    }
     // Very short rows are read more evenly by more threads.
-    const std::uint64_t threads = vectors >= 8 && vectors <= 128 ? 128 : vectors <= 256 ? 256 : 512;
-    return tile(vectors <= 512 ? threads : 1024, threads);
+    const std::uint64_t threads = vectors >= 8 && vectors <= 128 ? 128 : 256;
+    return tile(threads, threads);
   }
   if (vectors <= 256) {
     return tile(256, is_whole ? 128 : 160);
   }
-  const bool many = is_whole && blocks.unit_bytes >= 4 && vectors >= 480;
-  return many || is_alone(lanes, blocks) ? tile(2048, k_most_threads) : tile(1024, 512);
+  if (is_alone(lanes, blocks) || (is_whole && blocks.unit_bytes >= 4 && vectors >= 480)) {
+    return tile(2048, k_most_threads);
+  }
+  return tile(1024, is_whole && blocks.unit_bytes == 2 && !is_asynchronous(lanes, blocks) ? 768 : 512);
 }
 
 }  // namespace

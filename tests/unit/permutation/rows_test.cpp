@@ -112,11 +112,57 @@ TEST(ChooseRows, TilesAndThreadsGrowWithTheRow) {
   };
   check(36, 28, 128, false);  // 14 lines of 9 vectors at a time
   check(256, 4, 128, false);
-  check(1000, 4, 256, false);  // of 250 vectors, one after another
+  check(600, 4, 160, false);  // of 150 vectors, one after another
+  check(1000, 1, 128, false);
   check(1024, 1, 128, false);
+  check(2000, 1, 128, false);
   check(4096, 1, 256, false);
   check(16'384, 1, 512, true);
   check(50'000, 1, 1024, true);
+}
+
+TEST(ChooseRows, TakesSmallBlocksBetweenVectors) {
+  const auto check = [](unsigned element_bytes, std::uint64_t size, unsigned lines, unsigned threads) {
+    const Rows rows = rows_for(reversal(size),
+                               {.element_bytes = element_bytes, .row_stride_in = size + 1, .row_stride_out = size + 3});
+    EXPECT_EQ(rows.lane_lines, lines) << size;
+    EXPECT_EQ(rows.threads, threads) << size;
+  };
+  check(4, 1000, 2, 128);  // of 251 vectors
+  check(4, 2000, 1, 128);
+  check(4, 4096, 1, 128);
+  check(8, 1000, 1, 128);
+  check(8, 4096, 1, 256);  // 2049 vectors
+}
+
+TEST(ChooseRows, TakesBytesBetweenVectorsInOneTurn) {
+  const auto check = [](std::uint64_t size, std::uint64_t pad, unsigned threads, unsigned resident) {
+    const Rows rows =
+        rows_for(reversal(size), {.element_bytes = 1, .row_stride_in = size + pad, .row_stride_out = size + pad});
+    EXPECT_EQ(rows.threads, threads) << size;
+    EXPECT_EQ(rows.resident_threads, resident) << size;
+  };
+  check(1000, 1, 128, 1024);  // two lines of 64 vectors
+  check(2001, 2, 128, 1536);  // of 126 vectors
+  check(4096, 1, 288, 1536);  // of 257
+  check(6001, 2, 384, 1536);
+  check(8191, 2, 192, 1024);   // of 513
+  check(4096, 16, 256, 1024);  // lines that start with vectors
+}
+
+TEST(ChooseRows, ConversionsDoWithFewRegisters) {
+  const auto resident = [](unsigned element_bytes, const PermuteEnding& ending, std::uint64_t size) {
+    return rows_for(reversal(size), {.element_bytes = element_bytes, .ending = ending}).resident_threads;
+  };
+  EXPECT_EQ(resident(2, {.from = "f16", .to = "f32"}, 1000), 2048U);
+  EXPECT_EQ(resident(2, {.from = "f16", .to = "e4m3"}, 4096), 2048U);
+  EXPECT_EQ(resident(4, {.from = "f32", .to = "f16"}, 4096), 1280U);
+  EXPECT_EQ(resident(4, {.from = "f32", .to = "i8"}, 1000), 1280U);
+  EXPECT_EQ(resident(1, {.from = "e4m3", .to = "f16"}, 1000), 1536U);
+  EXPECT_EQ(resident(1, {.from = "e4m3", .to = "f16"}, 4096), 1024U);  // of 512 vectors
+  // Nobody knows what an expression takes.
+  EXPECT_EQ(resident(2, {.from = "f16", .to = "e4m3", .expression = "value * 2.0f"}, 4096), 512U);
+  EXPECT_EQ(resident(4, {.from = "f32", .to = "f16", .expression = "value * 2.0f"}, 4096), 1024U);
 }
 
 TEST(ChooseRows, MovesSmallUnitsSeveralRowsAtATime) {
