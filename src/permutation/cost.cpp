@@ -8,6 +8,7 @@
 
 #include "permutation/locality.hpp"
 #include "permutation/shared_banks.hpp"
+#include "permutation/sizes.hpp"
 
 // The model, and where its constants come from: an H200 with 132 multiprocessors, on which the driver copies at 4.2
 // TB/s, reads and writes counted. docs/performance.md has the figures. For the random maps measured there the speed
@@ -23,7 +24,8 @@
 //           time shared memory has to take the one and to gather the other: a cycle for 32 words in 32 banks, more
 //           where they are in each other's way.
 //   issue   Direct takes about as many instructions for a unit of any size: as long as 5.6 bytes of a copy. Putting
-//           vectors together from two, interleaving lanes, finding digits and gathering single bytes take some as well.
+//           vectors together from two, interleaving lanes, exchanging units, finding digits and gathering single bytes
+//           take some as well.
 //   table   Bytes of index for each byte, where they do not stay in the cache of a multiprocessor.
 //   tile    The larger a tile is beside shared memory, the fewer there are at once. One alone that is not filled
 //           asynchronously is first filled, then emptied.
@@ -51,8 +53,9 @@ constexpr double k_digits_bytes = 1.0;        // a vector of a side of a tile th
 constexpr double k_digits_narrow = 2.0;       // if it is shorter than a word
 constexpr double k_tile_narrow_bytes = 0.3;   // units of 1 and 2 bytes in such a tile
 constexpr double k_tile_shared = 0.3;
-constexpr double k_merged = 4.5;        // a sector of which a run writes a part
-constexpr double k_narrow_bytes = 1.1;  // units of 1 and 2 bytes that are gathered one by one
+constexpr double k_exchange_issue = 0.3;  // units that change places in registers
+constexpr double k_merged = 4.5;          // a sector of which a run writes a part
+constexpr double k_narrow_bytes = 1.1;    // units of 1 and 2 bytes that are gathered one by one
 constexpr double k_tile = 0.4;
 constexpr double k_tile_half = 0.09;  // of shared memory: a tile of so much has half of that
 constexpr double k_alone_filled_first = 0.9;
@@ -170,6 +173,25 @@ struct Coster {
     cost.passes = {pass};
     cost.latency_us = k_staged_latency_us;
     cost.blocks_per_row = 1.0 / (rows.line_rows * rows.lanes * rows.lane_lines);
+    return cost;
+  }
+
+  Cost operator()(const Channels& channels) const {
+    Cost cost = cost_for(blocks);
+    const bool is_moved = !channels.has_whole_vectors(blocks.unit_bytes);
+    const double plane_bytes = bytes_of(channels.plane, blocks);
+    // A block's threads put vectors of y together from each other's.
+    const double run_bytes =
+        is_moved && !channels.to_pixels ? static_cast<double>(channels.threads * k_vector_bytes) : plane_bytes;
+    const bool cuts_sectors = std::fmod(plane_bytes, k_sector_bytes) != 0;
+    const double end = cuts_sectors ? k_sector_bytes / (run_bytes + k_sector_bytes) : 0.0;
+    PassCost pass;
+    pass.memory = k_kernel_memory * (1 + end * (channels.to_pixels ? 1 : k_merged) / 2);
+    pass.issue = std::hypot(k_exchange_issue, is_moved ? k_moved_issue : 0.0);
+    pass.tile = tile_part(shared_bytes(channels), limit, /*filled_first=*/false);
+    cost.passes = {pass};
+    cost.latency_us = k_staged_latency_us;
+    cost.blocks_per_row = plane_bytes * static_cast<double>(channels.images) / (k_vector_bytes * channels.threads);
     return cost;
   }
 

@@ -20,6 +20,7 @@ namespace {
 
 using permutation::BlockMap;
 using permutation::Bucketed;
+using permutation::Channels;
 using permutation::Direct;
 using permutation::DirectData;
 using permutation::Rows;
@@ -65,6 +66,16 @@ PermuteRequest request_for(const Staged& staged, const BlockMap& blocks) {
 
 PermuteRequest request_for(const Rows& rows, const BlockMap& blocks) {
   return permutation::rows_request(rows, permutation::dense_rows(blocks));
+}
+
+PermuteRequest request_for(const Channels& channels, const BlockMap& blocks) {
+  const std::uint64_t block_pixels = channels.threads * permutation::k_vector_bytes / blocks.unit_bytes;
+  return {Template::builtin("permute_channels"),
+          permutation::channels_values(channels, blocks),
+          {},
+          "tiled",
+          {},
+          {{{channels.threads, permutation::shared_bytes(channels), channels.row_pixels(), block_pixels}}}};
 }
 
 PermuteRequest request_for(const Tiled& tiled, const BlockMap& blocks) {

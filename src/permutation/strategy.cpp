@@ -55,7 +55,7 @@ class Chooser {
     if (const std::optional<Rows> rows = between_vectors()) {
       add(PermuteStrategy::rows, rows, {});
     }
-    add(PermuteStrategy::tiled, find_tiled(blocks), "the map does not swap axes, or leaves no runs of 32 bytes");
+    add(PermuteStrategy::tiled, tiled(), "the map does not swap axes, or leaves no runs of 32 bytes");
     add(PermuteStrategy::bucketed, find_bucketed(blocks, limit, typical_rows),
         "some part of the row is read by much more of the output than others, or a row of " + text_of(row_in_bytes_) +
             " bytes is in too many segments or too few");
@@ -92,6 +92,13 @@ class Chooser {
       return DirectData{k_direct_threads};
     }
     return Direct{index_bits_for(blocks_.map.source_size()), k_direct_threads};
+  }
+
+  std::optional<Strategy> tiled() const {
+    if (const std::optional<Channels> channels = find_channels(blocks_)) {
+      return *channels;
+    }
+    return find_tiled(blocks_);
   }
 
   /// For rows of small units that start between two vectors, too long to make whole vectors of several: only there it
@@ -143,6 +150,11 @@ class Chooser {
       std::string operator()(const Rows& rows) const {
         return "rows: " + text_of(rows.lanes) + " rows of " + text_of(chooser.row_in_bytes_) +
                " bytes that start equally far from a 16-byte vector are permuted at a time in shared memory";
+      }
+      std::string operator()(const Channels& channels) const {
+        return "tiled: the map takes images of " + text_of(channels.plane) + " pixels of " + text_of(channels.count) +
+               " units from " + (channels.to_pixels ? "planes to pixels" : "pixels to planes") +
+               ", so that units change places in registers and 16-byte vectors go through shared memory";
       }
       std::string operator()(const Tiled& tiled) const {
         return "tiled: the map swaps axes, so that parts of a row are read and written in runs of " +

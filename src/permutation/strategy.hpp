@@ -8,6 +8,7 @@
 #include "kiln/target.hpp"
 #include "permutation/analysis.hpp"
 #include "permutation/bucketed.hpp"
+#include "permutation/channels.hpp"
 #include "permutation/rows.hpp"
 #include "permutation/staged.hpp"
 #include "permutation/tiled.hpp"
@@ -27,7 +28,7 @@ struct DirectData {
   friend bool operator==(const DirectData&, const DirectData&) = default;
 };
 
-using Strategy = std::variant<Direct, DirectData, Staged, Rows, Tiled, Bucketed>;
+using Strategy = std::variant<Direct, DirectData, Staged, Rows, Channels, Tiled, Bucketed>;
 
 struct Choice {
   Strategy strategy;

@@ -56,6 +56,11 @@ inline constexpr long long edge_a[5] = {0ll, 0ll, 0ll, 0ll, 0ll};
 inline constexpr unsigned int edge_b_length = 5u;
 inline constexpr long long edge_b[5] = {0ll, 0ll, 0ll, 0ll, 0ll};
 inline constexpr bool wraps = false;
+// An image of 3 channels
+inline constexpr unsigned int channels = 3u;
+inline constexpr unsigned long long plane = 12ull;
+inline constexpr unsigned long long images = 1ull;
+inline constexpr bool to_pixels = true;
 // The map [5, 1, 8, 16, 4, 32, 23, 12, 33, …]: eight entries a word
 inline constexpr unsigned int table_length = 5u;
 inline constexpr unsigned long long table[5] = {0x0c17200410080105ull, 0x1a121d0d22161521ull, 0x0f0e11180b071e14ull,

@@ -57,6 +57,9 @@ std::optional<PermutationCase> generate_bucketed_case(std::uint64_t number);
 /// be.
 PermutationCase generate_tiled_case(std::uint64_t number);
 
+/// Case `number` of one whose maps turn images from planes to pixels or back.
+PermutationCase generate_channels_case(std::uint64_t number);
+
 /// Case `number` of one whose rows are pitched, or in place, or neither, with a kernel for such rows that is often one
 /// that nobody would choose.
 PermutationCase generate_rows_case(std::uint64_t number);

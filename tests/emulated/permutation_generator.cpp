@@ -149,6 +149,33 @@ PermutationCase generate_tiled_case(std::uint64_t number) {
   return item;
 }
 
+PermutationCase generate_channels_case(std::uint64_t number) {
+  Random random(number + 6'000'000);
+  PermutationCase item;
+  const auto [element_bytes, inner] = random.one_of(
+      std::array<std::pair<unsigned, unsigned>, 8>{{{1, 1}, {1, 1}, {2, 1}, {2, 1}, {4, 1}, {1, 2}, {1, 4}, {2, 2}}});
+  item.shape.element_bytes = element_bytes;
+  item.shape.inner = inner;
+  item.shape.strategy = PermuteStrategy::tiled;
+  item.target = Target::parse(random.one_of(std::array{"sm_75", "sm_80", "sm_90a", "sm_120"}));
+  const std::uint64_t vector = 16 / (element_bytes * inner);
+  const std::uint64_t channels = 2 + random.below(3);
+  const std::uint64_t images = random.below(3) == 0 ? 2 + random.below(3) : 1;
+  const bool is_odd = random.below(2) == 0;
+  // Short planes so that a tile has many; where vectors are in two of them, they have to be long.
+  const std::uint64_t plane = is_odd ? 256 * vector + random.below(20 * vector) : vector * (2 + random.below(300));
+  const bool to_pixels = random.below(2) == 0;
+  item.kind = std::to_string(channels) + (to_pixels ? " planes to pixels" : " pixels to planes");
+  for (std::uint64_t image = 0; image < images; ++image) {
+    for (std::uint64_t at = 0; at < channels * plane; ++at) {
+      const std::uint64_t from = to_pixels ? at % channels * plane + at / channels : at % plane * channels + at / plane;
+      item.sources.push_back(static_cast<std::uint32_t>(image * channels * plane + from));
+    }
+  }
+  item.source_size = item.sources.size();
+  return item;
+}
+
 namespace {
 
 /// Elements from row to row: a row, sometimes more, sometimes whole vectors.

@@ -9,6 +9,7 @@
 #include "emulation/sanitizers.hpp"
 #include "kiln/error.hpp"
 #include "permutation/bucketed_request.hpp"
+#include "permutation/channels.hpp"
 #include "support/emulation_batch.hpp"
 
 namespace kiln {
@@ -27,6 +28,7 @@ constexpr std::size_t kernels_of(std::size_t kernels) {
 constexpr std::size_t k_chosen = kernels_of(240);
 constexpr std::size_t k_staged = kernels_of(200);
 constexpr std::size_t k_tiled = kernels_of(200);
+constexpr std::size_t k_channels = kernels_of(80);
 constexpr std::size_t k_bucketed = kernels_of(120);
 
 TEST(EmulatedPermutation, GeneratedCasesFollowTheDefinition) {
@@ -63,6 +65,22 @@ TEST(EmulatedPermutation, SwappedAxesInTilesFollowTheDefinition) {
   EXPECT_TRUE(batch.failures.empty()) << testing::to_text(batch.failures);
   EXPECT_GE(batch.kernels["tiled"], k_tiled / 2);
   EXPECT_GE(batch.launches, 8 * k_tiled);
+}
+
+TEST(EmulatedPermutation, ImagesFollowTheDefinition) {
+  auto batch = testing::check_permutations(
+      k_channels, testing::generate_channels_case, [](const PermutationCase& item, const PermutationCoverage&) {
+        const IndexMap map(std::span<const std::uint32_t>(item.sources), item.source_size);
+        const permutation::BlockMap blocks = permutation::block_map(map, item.shape);
+        const permutation::Channels plan = permutation::find_channels(blocks).value();
+        return std::vector<std::string>{plan.to_pixels ? "to pixels" : "to planes",
+                                        plan.has_whole_vectors(blocks.unit_bytes) ? "whole vectors" : "cut vectors"};
+      });
+  EXPECT_TRUE(batch.failures.empty()) << testing::to_text(batch.failures);
+  EXPECT_GE(batch.launches, 8 * k_channels);
+  for (const char* name : {"to pixels", "to planes", "whole vectors", "cut vectors"}) {
+    EXPECT_GE(batch.kernels[name], k_channels / 4) << name;
+  }
 }
 
 TEST(EmulatedPermutation, SegmentsOfAnyBundleFollowTheDefinition) {

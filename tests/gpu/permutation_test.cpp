@@ -26,7 +26,19 @@ using Bytes = std::vector<unsigned char>;
 constexpr unsigned char k_poison = 0xA5;
 constexpr std::size_t k_guard_bytes = 256;
 
-enum class MapKind { permutation, repeated, identity, reversal, rotation, planes, transpose, bit_reversal };
+enum class MapKind {
+  permutation,
+  repeated,
+  identity,
+  reversal,
+  rotation,
+  planes,
+  pixels,
+  four_planes,
+  pairs,
+  transpose,
+  bit_reversal
+};
 
 /// x[size / columns][columns] to y[columns][size / columns]
 std::vector<std::uint32_t> transposed(std::uint64_t size, std::uint64_t columns) {
@@ -67,6 +79,15 @@ IndexMap make_map(MapKind kind, std::uint64_t size, std::uint64_t source_size) {
         break;
       case MapKind::planes:
         sources = transposed(size, size / 3);
+        break;
+      case MapKind::pixels:
+        sources = transposed(size, 3);
+        break;
+      case MapKind::four_planes:
+        sources = transposed(size, size / 4);
+        break;
+      case MapKind::pairs:
+        sources = transposed(size, 2);
         break;
       case MapKind::transpose:
         sources = transposed(size, 280);
@@ -201,6 +222,12 @@ INSTANTIATE_TEST_SUITE_P(Gpu, PermutationShapes,
                                          Case{"axes_rotated", MapKind::rotation, 300'032, 300'032, 1, 0, "tiled"},
                                          Case{"axes_planes", MapKind::planes, 300'003, 300'003, 1, 0, "tiled"},
                                          Case{"axes_planes_aligned", MapKind::planes, 393'216, 393'216, 1, 0, "tiled"},
+                                         Case{"axes_pixels", MapKind::pixels, 300'003, 300'003, 1, 0, "tiled"},
+                                         Case{"axes_pixels_aligned", MapKind::pixels, 393'216, 393'216, 1, 0, "tiled"},
+                                         Case{"axes_pixels_short", MapKind::pixels, 240, 240, 1, 0, "tiled"},
+                                         Case{"axes_four_planes", MapKind::four_planes, 65'600, 65'600, 1, 0, "tiled"},
+                                         Case{"axes_pairs", MapKind::pairs, 70'002, 70'002, 1, 0, "tiled"},
+                                         Case{"axes_pairs_aligned", MapKind::pairs, 70'016, 70'016, 1, 0, "tiled"},
                                          Case{"axes_swapped", MapKind::transpose, 280'280, 280'280, 1, 0, "tiled"},
                                          Case{"axes_bits", MapKind::bit_reversal, 262'144, 262'144, 1, 0, "tiled"},
                                          Case{"shrinking", MapKind::repeated, 100, 150, 1, 0, ""},

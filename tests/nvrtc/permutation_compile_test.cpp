@@ -40,7 +40,7 @@ struct Kind {
   std::string name;
   std::uint64_t size;
   PermuteShape shape;
-  bool swaps = false;  ///< the axes of x[size / 40][40], instead of a random map
+  std::uint64_t columns = 0;  ///< the axes of x[size / columns][columns] are swapped, instead of a random map
 };
 
 void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
@@ -52,11 +52,11 @@ IndexMap shuffled(std::uint64_t size) {
   return {std::span<const std::uint32_t>(sources), size};
 }
 
-IndexMap swapped(std::uint64_t size) {
+IndexMap swapped(std::uint64_t size, std::uint64_t columns) {
   std::vector<std::uint32_t> sources;
-  for (std::uint64_t column = 0; column < 40; ++column) {
-    for (std::uint64_t row = 0; row < size / 40; ++row) {
-      sources.push_back(static_cast<std::uint32_t>(row * 40 + column));
+  for (std::uint64_t column = 0; column < columns; ++column) {
+    for (std::uint64_t row = 0; row < size / columns; ++row) {
+      sources.push_back(static_cast<std::uint32_t>(row * columns + column));
     }
   }
   return {std::span<const std::uint32_t>(sources), sources.size()};
@@ -68,9 +68,20 @@ std::vector<Kind> kinds() {
     std::string suffix = "_" + std::to_string(bytes) + "_bytes";
     list.push_back({"staged_37" + suffix, 37, {.element_bytes = bytes, .inner = bytes == 16 ? 3U : 1U}});
     list.push_back({"staged_1200" + suffix, 1200, {.element_bytes = bytes}});
-    list.push_back({"tiled" + suffix, 80'000, {.element_bytes = bytes, .strategy = PermuteStrategy::tiled}, true});
-    list.push_back({"tiled_odd" + suffix, 40'040, {.element_bytes = bytes, .strategy = PermuteStrategy::tiled}, true});
+    list.push_back({"tiled" + suffix, 80'000, {.element_bytes = bytes, .strategy = PermuteStrategy::tiled}, 40});
+    list.push_back({"tiled_odd" + suffix, 40'040, {.element_bytes = bytes, .strategy = PermuteStrategy::tiled}, 40});
     list.push_back({"direct_37" + suffix, 37, {.element_bytes = bytes, .typical_rows = 1}});
+  }
+  for (unsigned bytes : {1U, 2U, 4U}) {
+    const PermuteShape shape{.element_bytes = bytes, .strategy = PermuteStrategy::tiled};
+    const std::string suffix = "_" + std::to_string(bytes) + "_bytes";
+    for (const std::uint64_t channels : {2U, 3U, 4U}) {
+      const std::string of = "_of_" + std::to_string(channels) + suffix;
+      list.push_back({"planes" + of, channels * 50'176, shape, 50'176});
+      list.push_back({"pixels" + of, channels * 50'176, shape, channels});
+    }
+    list.push_back({"planes_odd" + suffix, std::uint64_t{3} * 51'529, shape, 51'529});
+    list.push_back({"pixels_odd" + suffix, std::uint64_t{4} * 51'529, shape, 4});
   }
   list.push_back({"staged_one_row", 12'000, {.element_bytes = 4}});
   list.push_back({"staged_one_odd_row", 12'001, {.element_bytes = 4}});
@@ -118,7 +129,7 @@ class PermutationCompiles : public testing::TestWithParam<Kind> {};
 
 TEST_P(PermutationCompiles, ForEveryArchitecture) {
   const Kind& kind = GetParam();
-  const IndexMap map = kind.swaps ? swapped(kind.size) : shuffled(kind.size);
+  const IndexMap map = kind.columns != 0 ? swapped(kind.size, kind.columns) : shuffled(kind.size);
   for (const Target& target : nvrtc().supported()) {
     if (target.suffix() != '\0' || target.capability() < 75) {
       continue;
@@ -132,8 +143,8 @@ TEST_P(PermutationCompiles, ForEveryArchitecture) {
       EXPECT_LE(entry.registers * static_cast<int>(request.steps.front().geometry.threads), 65'536)
           << entry.expression << " for " << target.text();
     }
-    const bool is_large =
-        (kind.size > 16'384 && !kind.swaps) || request.strategy == "bucketed";  // on targets with little shared memory
+    const bool is_large = (kind.size > 16'384 && kind.columns == 0) ||
+                          request.strategy == "bucketed";  // on targets with little shared memory
     EXPECT_EQ(request.module_data().symbol, is_large ? "kiln_table" : "");
   }
 }
@@ -158,7 +169,7 @@ std::string content_of(const std::filesystem::path& file) {
 TEST(PermutationSample, EachTemplateCompilesWithTheSampleOfValues) {
   const std::filesystem::path templates = test::project_dir() / "templates";
   for (const char* name : {"permute_bucketed", "permute_direct", "permute_direct_data", "permute_elements",
-                           "permute_rows", "permute_staged", "permute_tiled"}) {
+                           "permute_rows", "permute_staged", "permute_tiled", "permute_channels"}) {
     Template tmpl = Template::builtin(name);
     Source source;
     source.name = tmpl.name();

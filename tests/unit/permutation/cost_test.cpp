@@ -91,10 +91,7 @@ const std::vector<Measured>& structured_maps() {
       {of(2, 65'536, MapKind::rotation), tiled, 0.44},        {of(2, 65'536, MapKind::transpose), tiled, 0.94},
       {of(2, 65'536, MapKind::bit_reversal), tiled, 0.95},    {of(1, 65'536, MapKind::reversal), tiled, 0.96},
       {of(1, 65'536, MapKind::rotation), tiled, 0.44},        {of(1, 65'536, MapKind::transpose), tiled, 0.93},
-      {of(1, 65'536, MapKind::bit_reversal), tiled, 0.94},    {of(1, 150'528, MapKind::planes), tiled, 0.80},
-      {of(1, 150'528, MapKind::pixels), tiled, 0.74},         {of(2, 150'528, MapKind::planes), tiled, 0.92},
-      {of(2, 150'528, MapKind::pixels), tiled, 0.96},         {of(4, 150'528, MapKind::planes), tiled, 0.98},
-      {of(4, 150'528, MapKind::pixels), tiled, 0.98},
+      {of(1, 65'536, MapKind::bit_reversal), tiled, 0.94},
   };
   return maps;
 }
@@ -122,6 +119,31 @@ TEST(Costs, OfRandomMapsAreWithinFourPercentOnAverage) {
   }
   ASSERT_GT(count, 60);
   EXPECT_LT(sum / count, 0.04);
+}
+
+/// Images, as they were measured before they had a template of their own.
+TEST(Costs, OfImagesInTilesAreNearWhatWasMeasured) {
+  const struct {
+    unsigned element_bytes;
+    MapKind kind;
+    double speed;
+  } measured[] = {{1, MapKind::planes, 0.80}, {1, MapKind::pixels, 0.74}, {2, MapKind::planes, 0.92},
+                  {2, MapKind::pixels, 0.96}, {4, MapKind::planes, 0.98}, {4, MapKind::pixels, 0.98}};
+  for (const auto& [element_bytes, kind, speed] : measured) {
+    const bench::Shape shape{element_bytes, 150'528, 1, kind};
+    const BlockMap blocks = block_map(bench::map_of(shape), {.element_bytes = element_bytes});
+    EXPECT_NEAR(cost_of(find_tiled(blocks).value(), blocks, shared_bytes_limit(90)).speed(0) / speed, 1, 0.16)
+        << bench::name_of(shape);
+  }
+}
+
+/// Not measured yet: near that of units which move as words, which is, and less where vectors are put together.
+TEST(Costs, OfImagesAreThoseOfVectors) {
+  for (const MapKind kind : {MapKind::planes, MapKind::pixels}) {
+    EXPECT_NEAR(cost_for({1, 150'528, 1, kind}, tiled).speed(0), 0.98, 0.02);
+    EXPECT_NEAR(cost_for({2, 150'528, 1, kind}, tiled).speed(0), 0.98, 0.02);
+    EXPECT_NEAR(cost_for({1, 154'587, 1, kind}, tiled).speed(0), 0.9, 0.04);
+  }
 }
 
 TEST(Costs, OfRowsBeyondTheL2CacheAreNearWhatWasMeasured) {

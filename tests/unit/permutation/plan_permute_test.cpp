@@ -92,6 +92,48 @@ TEST(PlanPermute, GivesLargeMapsAsModuleData) {
   EXPECT_LT(instantiate(request.tmpl, request.values).headers.front().text.size(), 1000U);
 }
 
+/// y[image][p][c] = x[image][c][p]
+IndexMap planes_to_pixels(std::uint64_t channels, std::uint64_t plane, std::uint64_t images) {
+  std::vector<std::int64_t> sources;
+  for (std::uint64_t at = 0; at < channels * plane * images; ++at) {
+    const std::uint64_t of_image = at % (channels * plane);
+    sources.push_back(static_cast<std::int64_t>(at - of_image + of_image % channels * plane + of_image / channels));
+  }
+  return make(sources, sources.size());
+}
+
+TEST(PlanPermute, BakesChannelsThatChangePlaces) {
+  const PermuteRequest request = plan_permute(planes_to_pixels(3, 8192, 8), {.element_bytes = 2}, k_target);
+  EXPECT_EQ(request.strategy, "tiled");
+  EXPECT_EQ(request.tmpl.name(), "permute_channels.cu");
+  EXPECT_EQ(
+      request.reason,
+      "tiled: the map takes images of 8192 pixels of 3 units from planes to pixels, so that units change places in "
+      "registers and 16-byte vectors go through shared memory; a row of 393216 bytes does not fit in the 232448 "
+      "bytes of shared memory of a block");
+  const Values expected{{"unit", TypeName{"unsigned short"}},
+                        {"element", TypeName{"unsigned short"}},
+                        {"channels", 3U},
+                        {"plane", 8192U},
+                        {"images", 8U},
+                        {"to_pixels", true},
+                        {"threads", 256U}};
+  EXPECT_EQ(instantiate(request.tmpl, request.values).literals, instantiate(request.tmpl, expected).literals);
+  ASSERT_EQ(request.steps.size(), 1U);
+  const PermuteGeometry& geometry = request.steps.front().geometry;
+  EXPECT_EQ(geometry.shared_bytes, 3U * 256 * 16);
+  EXPECT_EQ(geometry.launch(1).grid.x, 32U) << "a vector a thread and plane";
+  EXPECT_EQ(geometry.launch(5).grid.x, 5 * 32U);
+}
+
+TEST(PlanPermute, BlocksTakeChannelsOverTheEndsOfRows) {
+  // Ten vectors a plane: those of 25 rows and six more are a block's.
+  const PermuteShape shape{.element_bytes = 1, .strategy = PermuteStrategy::tiled};
+  const PermuteGeometry geometry = plan_permute(planes_to_pixels(4, 160, 1), shape, k_target).steps.front().geometry;
+  EXPECT_EQ(geometry.launch(25).grid.x, 1U);
+  EXPECT_EQ(geometry.launch(26).grid.x, 2U);
+}
+
 TEST(PlanPermute, MovesLongRowsInTwoLaunchesThroughScratchMemory) {
   PermuteRequest request = plan_permute(transpose(512), {.strategy = PermuteStrategy::bucketed}, k_target);
   EXPECT_EQ(request.strategy, "bucketed");

@@ -40,6 +40,10 @@ std::string text_of(const Strategy& strategy) {
              std::to_string(bucketed.target_segment) +
              (bucketed.lanes == 1 ? "" : " lanes " + std::to_string(bucketed.lanes));
     }
+    std::string operator()(const Channels& channels) const {
+      return std::to_string(channels.count) + " planes of " + std::to_string(channels.plane) +
+             (channels.to_pixels ? " to" : " from") + " pixels x" + std::to_string(channels.threads);
+    }
     std::string operator()(const Tiled& tiled) const {
       return "tiled x" + std::to_string(tiled.threads) + " vectors of " + std::to_string(tiled.load.units) + " and " +
              std::to_string(tiled.store.units) + ", runs of " + std::to_string(tiled.run_bytes) + " bytes";
