@@ -79,7 +79,8 @@ def peers_of(x, perm, with_compile):
 def sources_of(shape):
     """The map that permute_bench has for the shape (permute_shapes.hpp), or None for a random one."""
     size = int(shape["size"])
-    kind = shape["map"].removesuffix(" long").strip()
+    kind, _, count = shape["map"].removesuffix(" long").strip().partition(" of ")
+    channels = {"": 3, "two": 2, "four": 4}[count]
     factor = next(f for f in range(math.isqrt(size), 0, -1) if size % f == 0)
     bits = (size & -size).bit_length() - 1
     source_of = {
@@ -88,8 +89,8 @@ def sources_of(shape):
         "rotation": lambda j: (j + size // 3) % size,
         "stride": lambda j: (j * (2 * factor + 1)) % size,
         "transpose": lambda j: j % factor * (size // factor) + j // factor,
-        "planes to pixels": lambda j: j % 3 * (size // 3) + j // 3,
-        "pixels to planes": lambda j: j % (size // 3) * 3 + j // (size // 3),
+        "planes to pixels": lambda j: j % channels * (size // channels) + j // channels,
+        "pixels to planes": lambda j: j % (size // channels) * channels + j // (size // channels),
         "bit reversal": lambda j: int(f"{j:0{bits}b}"[::-1], 2),
     }
     return [source_of[kind](j) for j in range(size)] if kind else None

@@ -27,6 +27,7 @@ struct Shape {
   unsigned y_offset = 0;
   std::uint64_t rows = 0;  ///< 0: as many as fit
   PermuteStrategy strategy = PermuteStrategy::automatic;
+  unsigned channels = 3;  ///< of planes and pixels
 };
 
 inline constexpr std::uint64_t k_long_row_bytes = 227 * 1024;  // more than any block's shared memory
@@ -34,10 +35,12 @@ inline constexpr std::uint64_t k_long_row_bytes = 227 * 1024;  // more than any 
 inline std::string name_of(const Shape& shape) {
   constexpr const char* k_kinds[] = {"",           " identity",     " reversal",         " rotation",        " stride",
                                      " transpose", " bit reversal", " planes to pixels", " pixels to planes"};
+  constexpr const char* k_channels[] = {"", "", " of two", "", " of four"};
   constexpr const char* k_strategies[] = {"",         " as direct",  " as staged", " as tiled", " as bucketed",
                                           " as rows", " as elements"};
   return "u" + std::to_string(8 * shape.element_bytes) + " N=" + std::to_string(shape.size) +
          (shape.inner > 1 ? " inner " + std::to_string(shape.inner) : "") + k_kinds[static_cast<int>(shape.kind)] +
+         k_channels[shape.channels] +
          (shape.x_offset + shape.y_offset != 0
               ? " unaligned " + std::to_string(shape.x_offset) + "," + std::to_string(shape.y_offset)
               : "") +
@@ -46,8 +49,7 @@ inline std::string name_of(const Shape& shape) {
          (shape.size * shape.inner * shape.element_bytes > k_long_row_bytes ? " long" : "");
 }
 
-/// Transposes and strides take the largest factor of the size up to its root, bit reversals a power of two; pixels have
-/// three channels.
+/// Transposes and strides take the largest factor of the size up to its root, bit reversals a power of two.
 inline IndexMap map_of(const Shape& shape) {
   const std::uint64_t size = shape.size;
   std::uint64_t factor = 1;
@@ -66,9 +68,9 @@ inline IndexMap map_of(const Shape& shape) {
       case MapKind::transpose:
         return j % factor * (size / factor) + j / factor;
       case MapKind::planes:
-        return j % 3 * (size / 3) + j / 3;
+        return j % shape.channels * (size / shape.channels) + j / shape.channels;
       case MapKind::pixels:
-        return j % (size / 3) * 3 + j / (size / 3);
+        return j % (size / shape.channels) * shape.channels + j / (size / shape.channels);
       case MapKind::bit_reversal: {
         std::uint64_t reversed = 0;
         for (int bit = 0; bit < bits; ++bit) {
@@ -119,6 +121,12 @@ inline std::vector<Shape> permute_grid() {
   for (unsigned element_bytes : {1U, 2U, 4U}) {
     grid.push_back({element_bytes, 150'528, 1, MapKind::planes});
     grid.push_back({element_bytes, 150'528, 1, MapKind::pixels});
+  }
+  for (MapKind kind : {MapKind::planes, MapKind::pixels}) {
+    grid.push_back({1, 100'352, 1, kind, 0, 0, 0, PermuteStrategy::automatic, 2});
+    grid.push_back({1, 200'704, 1, kind, 0, 0, 0, PermuteStrategy::automatic, 4});
+    grid.push_back({1, 154'587, 1, kind});  // 227 x 227: planes begin between two vectors
+    grid.push_back({1, 150'528, 1, kind, 1, 3});
   }
   grid.push_back({4, 1'048'576, 1, MapKind::transpose});
   grid.push_back({4, 1'000'000, 1, MapKind::transpose});
