@@ -89,6 +89,9 @@ class KILN_EXPORT Template {
   const std::vector<std::string>& options() const noexcept;
   /// Every header the template can reach, whatever the values, sorted by name. Not the generated ones.
   const std::vector<Header>& headers() const noexcept;
+  /// Where those that are not in memory were found when the template was made, and the files that a __has_include was
+  /// answered by. No key holds them.
+  const std::vector<std::filesystem::path>& header_files() const noexcept;
 
   /// Reads a value for one parameter from text, as a command line or a plan gives it: 36, -1, 0x1p-3, inf, nan, true,
   /// 'c'; {1, 2, 3} or 1,2,3 for a list; a type or a snippet as it stands. Throws TemplateError naming what would fit.

@@ -88,10 +88,15 @@ Lookup find_or_compile(const Service& service, const Template& tmpl, const Value
   throw UsageError("-o " + output + " is " + what + ": name another file");
 }
 
-/// Nothing that is read may be written over: the template, and the files of values.
-void require_no_input(const std::string& output, const CompileArguments& request) {
+/// Nothing that is read may be written over: the template, its headers, and the files of values.
+void require_no_input(const std::string& output, const Template& tmpl, const CompileArguments& request) {
   if (is_same_file(output, request.file)) {
     refuse_output(output, "the template itself");
+  }
+  for (const std::filesystem::path& header : tmpl.header_files()) {
+    if (is_same_file(output, header)) {
+      refuse_output(output, "a header of the template");
+    }
   }
   for (const std::string& definition : request.definitions) {
     const std::size_t equals = std::min(definition.find('='), definition.size());
@@ -101,31 +106,14 @@ void require_no_input(const std::string& output, const CompileArguments& request
   }
 }
 
-/// Nor a header.
-void require_no_header(const std::string& output, const Source& source, const CompileArguments& request) {
-  std::vector<std::string> folders = request.include_dirs;
-  folders.push_back(std::filesystem::path(request.file).parent_path().string());
-  for (const Header& header : source.headers) {
-    for (const std::string& folder : folders) {
-      if (is_same_file(output, std::filesystem::path(folder) / header.name)) {
-        refuse_output(output, "a header of the template");
-      }
-    }
-  }
-}
-
 ExitCode run(const Arguments& arguments, Output& out) {
   Emission emission = plan_emission(arguments, parse_targets(arguments.request.targets).size());
   Template tmpl = read_template(arguments.request);
-  const bool replaces = !emission.output.empty() && emission.output != "-";
-  if (replaces) {
-    require_no_input(emission.output, arguments.request);
+  if (!emission.output.empty() && emission.output != "-") {
+    require_no_input(emission.output, tmpl, arguments.request);
     require_place_for(emission.output);
   }
   Values values = read_values(tmpl, arguments.request.definitions);
-  if (replaces) {
-    require_no_header(emission.output, instantiate(tmpl, values), arguments.request);
-  }
   if (emission.part == "source") {
     write_file(out, emission.output, to_text(instantiate(tmpl, values)));
     return k_done;

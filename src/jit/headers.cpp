@@ -148,6 +148,7 @@ class Finder {
     if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
       return std::nullopt;
     }
+    on_disk_.insert(path);
     // One file under two paths is one header, or #pragma once would not hold.
     std::pair identity(static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino));
     if (auto same = inodes_.find(identity); same != inodes_.end()) {
@@ -275,25 +276,33 @@ class Finder {
     return std::string(name.substr(std::min(start, name.size())));
   }
 
-  /// Only whether the header is there: its content changes nothing.
-  bool exists_for(FileId includer, const HeaderName& header) const {
-    std::string name(header.text);
+  bool is_on_disk(const fs::path& path) {
     std::error_code ignored;
+    const bool is_there = fs::is_regular_file(path, ignored);
+    if (is_there) {
+      on_disk_.insert(path);
+    }
+    return is_there;
+  }
+
+  /// Only whether the header is there: its content changes nothing.
+  bool exists_for(FileId includer, const HeaderName& header) {
+    std::string name(header.text);
     if (fs::path(name).is_absolute()) {
-      return fs::is_regular_file(name, ignored);
+      return is_on_disk(name);
     }
     const File& from = files_[includer];
     if (header.is_quoted) {
       std::string beside = joined_name(includer == 0 ? std::string_view() : std::string_view(from.name), name);
       bool is_beside = search_.memory.contains(beside) || builtin_header(beside).has_value() ||
-                       (!from.folder.empty() && fs::is_regular_file(from.folder / name, ignored));
+                       (!from.folder.empty() && is_on_disk(from.folder / name));
       if (is_beside) {
         return true;
       }
     }
     return search_.memory.contains(name) || builtin_header(name).has_value() ||
            std::any_of(search_.include_dirs.begin(), search_.include_dirs.end(),
-                       [&](const fs::path& dir) { return fs::is_regular_file(dir / name, ignored); });
+                       [&](const fs::path& dir) { return is_on_disk(dir / name); });
   }
 
   /// For names that cannot be rewritten because a macro holds them: the spelling itself must lead to the file.
@@ -411,6 +420,7 @@ class Finder {
     }
     std::sort(closure.headers.begin(), closure.headers.end(),
               [](const Header& a, const Header& b) { return a.name < b.name; });
+    closure.files.assign(on_disk_.begin(), on_disk_.end());
     return closure;
   }
 
@@ -445,6 +455,7 @@ class Finder {
   std::unordered_map<std::string, FileId> virtual_files_;
   std::unordered_map<std::string, std::optional<FileId>> paths_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, FileId> inodes_;
+  std::set<fs::path> on_disk_;
   std::map<std::string, FileId> aliases_;
   std::unordered_multimap<std::string_view, KnownMacro> macros_;
   std::vector<std::pair<FileId, Mention>> macro_mentions_;

@@ -24,6 +24,7 @@ struct Template::State {
   std::vector<std::string> entries;
   std::vector<std::string> options;
   std::vector<Header> headers;
+  std::vector<std::filesystem::path> header_files;
 
   /// Everything that makes a template, wherever its text came from. `beside` is its folder, if it has one; `closure`
   /// what is known to be found for it.
@@ -118,6 +119,7 @@ std::shared_ptr<const Template::State> Template::State::make(std::string name, s
   state->entries = std::move(declarations.entries);
   state->options = std::move(options.options);
   state->headers = std::move(closure->headers);
+  state->header_files = std::move(closure->files);
   return state;
 }
 
@@ -163,6 +165,7 @@ const std::vector<Parameter>& Template::parameters() const noexcept { return sta
 const std::vector<std::string>& Template::entries() const noexcept { return state_->entries; }
 const std::vector<std::string>& Template::options() const noexcept { return state_->options; }
 const std::vector<Header>& Template::headers() const noexcept { return state_->headers; }
+const std::vector<std::filesystem::path>& Template::header_files() const noexcept { return state_->header_files; }
 
 Value Template::parse_value(std::string_view parameter, std::string_view text) const {
   const std::vector<Parameter>& all = state_->parameters;

@@ -255,10 +255,12 @@ TEST(Usage, WhatIsWrongWithTheTemplatesUseIsUsageToo) {
 
 TEST(Usage, NothingThatIsReadIsWrittenOver) {
   Program program;
-  const std::string file = program.file("lookup.cu", "#include \"more.h\"\n" + std::string(k_lookup_template));
+  const std::string file = program.file(
+      "lookup.cu", "#include \"more.h\"\n#if __has_include(\"asked.h\")\n#endif\n" + std::string(k_lookup_template));
   const std::string header = program.file("more.h", "#pragma once\n");
+  const std::string asked = program.file("asked.h", "#pragma once\n");
   const std::string list = program.file("list", "1, 2");
-  const std::vector<std::string> inputs{file, header, list};
+  const std::vector<std::string> inputs{file, header, asked, list};
   for (const std::string& input : inputs) {
     const std::string before = read_file(input);
     Finished finished =
