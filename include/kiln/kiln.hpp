@@ -15,6 +15,7 @@
 #include "kiln/link.hpp"
 #include "kiln/log.hpp"
 #include "kiln/maintenance.hpp"
+#include "kiln/own_file.hpp"
 #include "kiln/permuter.hpp"
 #include "kiln/plan.hpp"
 #include "kiln/quote.hpp"

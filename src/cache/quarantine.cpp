@@ -23,7 +23,7 @@ std::filesystem::path place_for(const std::filesystem::path& file) {
   std::filesystem::path oldest;
   std::int64_t oldest_time = 0;
   for (int number = 1; number <= k_kept_databases; ++number) {
-    std::filesystem::path place = beside(file, (".corrupt-" + std::to_string(number)).c_str());
+    std::filesystem::path place = place_aside(file, number);
     std::optional<FileState> state = state_of(place);
     if (!state) {
       return place;
@@ -65,6 +65,10 @@ DirectoryLock::~DirectoryLock() {
     }
     ::close(descriptor_);
   }
+}
+
+std::filesystem::path place_aside(const std::filesystem::path& file, int number) {
+  return beside(file, (".corrupt-" + std::to_string(number)).c_str());
 }
 
 bool move_aside(const std::filesystem::path& file, const FileIdentity& identity) noexcept try {

@@ -27,10 +27,12 @@ class DirectoryLock {
 
 /// How many damaged databases are kept to be looked at. The oldest is overwritten.
 inline constexpr int k_kept_databases = 2;
+/// Where they are kept: `NAME.corrupt-1` and so on, up to k_kept_databases.
+std::filesystem::path place_aside(const std::filesystem::path& file, int number);
 
-/// Renames a damaged database and its -wal, -shm and -journal to `NAME.corrupt-1` or `-2`. Does nothing unless `file`
-/// is still the file `identity`: another process may have replaced it already. False when it could not be moved. Under
-/// a DirectoryLock.
+/// Renames a damaged database and its -wal, -shm and -journal to a `place_aside`. Does nothing unless `file` is still
+/// the file `identity`: another process may have replaced it already. False when it could not be moved. Under a
+/// DirectoryLock.
 bool move_aside(const std::filesystem::path& file, const FileIdentity& identity) noexcept;
 
 }  // namespace kiln::cache

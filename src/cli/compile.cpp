@@ -5,6 +5,7 @@
 
 #include "cli/excerpt.hpp"
 #include "cli/interruption.hpp"
+#include "cli/output_place.hpp"
 #include "cli/request.hpp"
 #include "cli/target_choice.hpp"
 #include "kiln/source.hpp"
@@ -84,10 +85,6 @@ Lookup find_or_compile(const Service& service, const Template& tmpl, const Value
   }
 }
 
-[[noreturn]] void refuse_output(const std::string& output, const std::string& what) {
-  throw UsageError("-o " + output + " is " + what + ": name another file");
-}
-
 /// Nothing that is read may be written over: the template, its headers, and the files of values.
 void require_no_input(const std::string& output, const Template& tmpl, const CompileArguments& request) {
   if (is_same_file(output, request.file)) {
@@ -111,6 +108,7 @@ ExitCode run(const Arguments& arguments, Output& out) {
   Template tmpl = read_template(arguments.request);
   if (!emission.output.empty() && emission.output != "-") {
     require_no_input(emission.output, tmpl, arguments.request);
+    require_free_place(emission.output, plain_options(arguments.common));
     require_place_for(emission.output);
   }
   Values values = read_values(tmpl, arguments.request.definitions);

@@ -100,17 +100,23 @@ class Aside {
 
 /// A cache or a pack took long to fill: what is written here never takes the place of one.
 void refuse_database(const std::filesystem::path& file) {
-  constexpr std::string_view k_magic = "SQLite format 3";
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) {
-    return;
-  }
-  std::string start(k_magic.size(), '\0');
-  std::ifstream(file, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));
-  if (start == k_magic) {
+  if (is_database(file)) {
     throw std::runtime_error(quote_path(file) +
                              " is a database, as caches and packs are: name another file, or remove it first");
   }
+}
+
+/// Where a file is, or would be made, by whatever links. Empty where that cannot be told.
+std::filesystem::path place_of(const std::filesystem::path& file) {
+  std::error_code error;
+  std::filesystem::path end = kiln::through_links(file, error);
+  if (!error) {
+    end = std::filesystem::absolute(end, error);
+  }
+  if (!error) {
+    end = std::filesystem::weakly_canonical(end.parent_path(), error) / end.filename();
+  }
+  return error ? std::filesystem::path() : end;
 }
 
 void replace(const std::filesystem::path& file, std::string_view content, mode_t mode) {
@@ -173,7 +179,22 @@ std::vector<std::filesystem::path> unfinished_pack(const std::filesystem::path& 
 
 bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
   std::error_code error;
-  return std::filesystem::equivalent(one, other, error) && !error;
+  if (std::filesystem::equivalent(one, other, error) && !error) {
+    return true;
+  }
+  const std::filesystem::path place = place_of(one);
+  return !place.empty() && place == place_of(other);
+}
+
+bool is_database(const std::filesystem::path& file) {
+  constexpr std::string_view k_magic = "SQLite format 3";
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) {
+    return false;
+  }
+  std::string start(k_magic.size(), '\0');
+  std::ifstream(file, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));
+  return start == k_magic;
 }
 
 void require_place_for(const std::filesystem::path& file) {

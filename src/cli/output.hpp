@@ -41,8 +41,10 @@ bool is_terminal(int descriptor) noexcept;
 /// Where a file is really written: the end of the symbolic links at `file`, which stay. Throws std::runtime_error for
 /// links that lead in a circle.
 std::filesystem::path through_links(const std::filesystem::path& file);
-/// Whether both are there and are one file.
+/// Whether both are one file, by whatever links, or would be if they were made.
 bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other);
+/// As caches and packs are.
+bool is_database(const std::filesystem::path& file);
 
 /// Where a pack for `file` is going to be put together: FILE.new. It is worth nothing when the program is stopped.
 /// Nothing when there is a file of that name already: it may be somebody's.

@@ -7,6 +7,7 @@
 #include "cli/common.hpp"
 #include "cli/interruption.hpp"
 #include "cli/json_line.hpp"
+#include "cli/output_place.hpp"
 #include "kiln/plan.hpp"
 
 namespace kiln::cli {
@@ -95,9 +96,12 @@ ExitCode run(const Arguments& arguments, Output& out) {
   PrecompileOptions options;
   options.targets = parse_targets(arguments.targets);
   Plan plan = Plan::read(arguments.plan, options.targets);
+  ServiceOptions environment = plain_options(arguments.common);
+  environment.packs.clear();  // one of them may be what is written
+  require_free_place(arguments.output, environment);
   options.output = through_links(arguments.output);
   options.jobs = static_cast<unsigned>(arguments.jobs.value_or(0));
-  options.nvrtc = plain_options(arguments.common).nvrtc;
+  options.nvrtc = environment.nvrtc;
   ProgressDisplay display(is_terminal(STDERR_FILENO));
   if (!arguments.common.json) {
     options.progress = [&](const PrecompileProgress& progress) { display.show(progress); };

@@ -6,6 +6,7 @@
 #include "cli/entry.hpp"
 #include "cli/human.hpp"
 #include "cli/key_prefix.hpp"
+#include "cli/output_place.hpp"
 #include "kiln/spec.hpp"
 
 namespace kiln::cli {
@@ -133,6 +134,9 @@ ExitCode run(const Arguments& arguments, Output& out) {
   }
   if (arguments.cubin && arguments.output.empty() && is_terminal(STDOUT_FILENO)) {
     throw UsageError("a cubin is not for a terminal: give -o FILE");
+  }
+  if (!arguments.output.empty() && arguments.output != "-") {
+    require_free_place(arguments.output, plain_options(arguments.common));
   }
   std::optional<Artifact> artifact = Service(cache_options(arguments.common, Layers::all)).show(arguments.key);
   if (!artifact) {

@@ -3,6 +3,7 @@
 #include "cli/damage.hpp"
 #include "cli/human.hpp"
 #include "cli/interruption.hpp"
+#include "cli/output_place.hpp"
 
 namespace kiln::cli {
 
@@ -31,9 +32,11 @@ ExitCode report(const TransferResult& result, const Common& common, const std::s
 }
 
 ExitCode run_export(const ExportArguments& arguments, Output& out) {
+  const ServiceOptions options = cache_options(arguments.common, Layers::user);
+  require_free_place(arguments.file, options);
   std::filesystem::path file = through_links(arguments.file);
   TidyOnSignal tidy(unfinished_pack(file));
-  TransferResult result = export_cache(cache_options(arguments.common, Layers::user), file);
+  TransferResult result = export_cache(options, file);
   return report(result, arguments.common, "exported " + human_count(result.entries, "kernel"),
                 "it was left out; try `kiln verify --repair`", out);
 }

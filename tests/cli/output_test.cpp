@@ -123,5 +123,20 @@ TEST_F(WriteFile, KnowsTheSameFileByAnotherName) {
   EXPECT_FALSE(is_same_file(folder_ / "a", folder_ / "missing"));
 }
 
+TEST_F(WriteFile, KnowsTheSamePlaceByAnotherName) {
+  fs::create_directories(folder_ / "real/deep");
+  fs::create_symlink("real", folder_ / "link");
+  fs::create_symlink("real/a", folder_ / "dangling");
+  for (const char* name : {"real/a", "link/a", "real/deep/../a", "dangling"}) {
+    EXPECT_TRUE(is_same_file(folder_ / name, folder_ / "real/a")) << name;
+  }
+  for (const char* name : {"a", "real/b", "real/deep/a"}) {
+    EXPECT_FALSE(is_same_file(folder_ / name, folder_ / "real/a")) << name;
+  }
+  EXPECT_TRUE(is_same_file("missing", fs::current_path() / "missing"));
+  fs::create_symlink("circle", folder_ / "circle");
+  EXPECT_FALSE(is_same_file(folder_ / "circle", folder_ / "circle")) << "nothing is ever there";
+}
+
 }  // namespace
 }  // namespace kiln::cli

@@ -271,6 +271,36 @@ TEST(Usage, NothingThatIsReadIsWrittenOver) {
   }
 }
 
+TEST(Usage, NothingOfKilnsOwnIsWrittenOver) {
+  Program program;
+  const std::string cache = (program.home() / "cache").string();
+  const std::string counters = program.file("cache/kiln.stats", "hits 5\n");
+  const std::string plan = (program.home() / "plan.json").string();
+  const std::string pack = (program.home() / "a.kilnpack").string();
+  program.set("KILN_CACHE_DIR", cache);
+  program.set("KILN_RECORD", plan);
+  program.set("KILN_PACKS", pack);
+  const std::string source = program.file("lookup.cu", k_lookup_template);
+  const std::string recorded = program.file("recorded.json", R"({"kiln_plan": 1, "kernels": [{"permutation": [0]}]})");
+  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& place) {
+    const Finished finished = program.run(arguments);
+    EXPECT_EQ(finished.code, k_usage) << arguments[0] << " " << place;
+    EXPECT_THAT(finished.err, HasSubstr("'" + place + "' is ")) << arguments[0];
+    EXPECT_THAT(finished.err, HasSubstr("name another file"));
+    EXPECT_PRED1(is_one_line, finished.err);
+  };
+  for (const std::string& place : {counters, cache + "/kiln.db", cache + "/kiln.db-wal", plan, pack}) {
+    refused({"compile", source, "-D", "element=float", "-D", "table=1", "--target", "sm_90", "-o", place}, place);
+    refused({"show", "0", "--ptx", "-o", place}, place);
+    if (place != pack) {  // which these write
+      refused({"export", place}, place);
+      refused({"precompile", recorded, "--target", "sm_90", "-o", place}, place);
+    }
+    EXPECT_EQ(std::filesystem::exists(place), place == counters);
+  }
+  EXPECT_EQ(read_file(counters), "hits 5\n");
+}
+
 TEST(Usage, BehindTwoDashesNothingIsAnOption) {
   Finished finished = Program().run({"compile", "--", "a.cu", "--bogus"});
   EXPECT_EQ(finished.code, k_usage);
