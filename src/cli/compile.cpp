@@ -103,6 +103,18 @@ void require_no_input(const std::string& output, const Template& tmpl, const Com
   }
 }
 
+void print(const Lookup& found, const Target& target, bool json, bool with_log, Output& out) {
+  if (json) {
+    print_json(out, to_json(found, found.artifact->key, target));
+    return;
+  }
+  out.line(to_line(found, target));
+  if (with_log && !found.artifact->log.empty()) {
+    out.line(found.artifact->log);
+  }
+  out.flush();
+}
+
 ExitCode run(const Arguments& arguments, Output& out) {
   Emission emission = plan_emission(arguments, parse_targets(arguments.request.targets).size());
   Template tmpl = read_template(arguments.request);
@@ -119,18 +131,11 @@ ExitCode run(const Arguments& arguments, Output& out) {
   Service service(service_options(arguments.common));
   for (const Target& target : choose_targets(arguments.request.targets)) {
     Lookup found = find_or_compile(service, tmpl, values, target);
-    if (emission.part.empty() || emission.output != "-") {
-      if (arguments.common.json) {
-        print_json(out, to_json(found, found.artifact->key, target));
-      } else {
-        out.line(to_line(found, target));
-      }
-      out.flush();
-    }
     if (!emission.part.empty()) {
       write_file(out, emission.output, part_of(*found.artifact, emission.part));
-    } else if (!found.artifact->log.empty() && !arguments.common.json) {
-      out.line(found.artifact->log);
+    }
+    if (emission.output != "-") {
+      print(found, target, arguments.common.json, emission.part.empty(), out);
     }
   }
   return k_done;

@@ -111,6 +111,22 @@ TEST_F(CompileCommand, EmitsWhatIsAskedForWholeOrNotAtAll) {
   EXPECT_THAT(no_cubin.err, HasSubstr("--emit ptx"));
 }
 
+TEST_F(CompileCommand, TellsOfAFileThatIsWrittenAndOfNoOther) {
+  const auto to = [&](const std::string& file, std::vector<std::string> more) {
+    more.insert(more.end(), {"-D", "table=2,1,0", "-D", "element=float", "--target", "sm_90", "-o", file});
+    return compile(more);
+  };
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--json"}}) {
+    const Finished full = to("/dev/full", more);
+    EXPECT_EQ(full.code, 1);
+    EXPECT_EQ(full.out, "");
+    EXPECT_THAT(full.err, HasSubstr("/dev/full"));
+    const Finished written = to((program_.home() / "lookup.cubin").string(), more);
+    EXPECT_EQ(written.code, 0) << written.err;
+    EXPECT_THAT(written.out, HasSubstr("sm_90"));
+  }
+}
+
 TEST_F(CompileCommand, AnErrorShowsTheWholeLogAndTheLinesItPointsAt) {
   Finished finished = compile({"-D", "table=2,1,0", "-D", "element=flaot", "--target", "sm_90"});
   EXPECT_EQ(finished.code, 1);
