@@ -59,19 +59,18 @@ std::string file_given(const Parameter& parameter, std::string_view text) {
   return may_be_file(parameter) && text.starts_with('@') ? std::string(text.substr(1)) : std::string();
 }
 
-Value read_given(const Parameter& parameter, std::string_view text, std::string_view owner) {
-  const std::string file = file_given(parameter, text);
-  if (!file.empty()) {
-    const std::string content = read_text_file(file, "the value of " + parameter.name + " from");
-    return parse_value(parameter, parameter.is_list ? normalised_list(content) : content, quote_path(file));
-  }
+Value read_given(const Parameter& parameter, std::string_view text, const std::string& option) {
   if (may_be_file(parameter) && text == "@") {
-    throw UsageError(std::string(owner) + ": " + quote(parameter.name + "=@") + " names no file: write " +
-                     parameter.name + "=@FILE");
+    throw UsageError(option + ": " + quote(parameter.name + "=@") + " names no file: write " + parameter.name +
+                     "=@FILE");
   }
-  const bool is_characters = parameter.type == ParameterType::character;  // ' ' is one
-  const std::string given = parameter.is_list && !is_characters ? normalised_list(text) : std::string(text);
-  return as_usage([&] { return parse_value(parameter, given, owner); });
+  const std::string file = file_given(parameter, text);
+  const std::string given =
+      file.empty() ? std::string(text) : read_text_file(file, "the value of " + parameter.name + " from");
+  const bool is_characters = file.empty() && parameter.type == ParameterType::character;  // ' ' is one
+  return as_given(option, file, [&] {
+    return parse_value(parameter, parameter.is_list && !is_characters ? normalised_list(given) : given);
+  });
 }
 
 void add_compile_arguments(Syntax& syntax, CompileArguments& arguments) {
@@ -114,7 +113,7 @@ Values read_values(const Template& tmpl, const std::vector<std::string>& definit
       throw UsageError("-D " + name + " is given twice");
     }
     const std::string_view text = std::string_view(definition).substr(equals + 1);
-    values.set(name, read_given(*parameter, text, tmpl.name()));
+    values.set(name, read_given(*parameter, text, "-D " + name));
     files[name] = file_given(*parameter, text);
   }
   // Whatever the target is, the values and the options are right or wrong; nothing is opened to tell.

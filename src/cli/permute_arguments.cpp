@@ -100,21 +100,15 @@ std::pair<std::string, std::vector<float>> read_list(const std::string& definiti
   parameter.type = ParameterType::f32;
   parameter.is_list = true;
   const std::string_view text = std::string_view(definition).substr(equals + 1);
-  const Value value = read_given(parameter, text, "--list");
+  const std::string option = "--list " + parameter.name;
+  const Value value = read_given(parameter, text, option);
   const auto& numbers = std::get<std::vector<double>>(value.storage());
   const std::string file = file_given(parameter, text);
   if (!file.empty() && numbers.empty()) {
-    throw Error(ErrorCode::file_unreadable, quote_path(file) + " has no numbers for --list " + parameter.name);
+    throw Error(ErrorCode::file_unreadable, quote_path(file) + " has no numbers for " + option);
   }
   std::vector<float> list;
-  try {
-    std::ranges::transform(numbers, std::back_inserter(list), to_f32);
-  } catch (const Error& error) {
-    if (file.empty()) {
-      throw UsageError("--list " + parameter.name + ": " + error.what());
-    }
-    throw Error(error.code(), quote_path(file) + ": " + error.what());
-  }
+  as_given(option, file, [&] { std::ranges::transform(numbers, std::back_inserter(list), to_f32); });
   return {parameter.name, std::move(list)};
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/common.hpp"
 #include "cli/json_line.hpp"
+#include "kiln/file_trouble.hpp"
 #include "kiln/index_map.hpp"
 #include "kiln/permuter.hpp"
 
@@ -44,9 +45,22 @@ std::string normalised_list(std::string_view text);
 
 /// The file that a value is to be read from; empty where it is written out.
 std::string file_given(const Parameter& parameter, std::string_view text);
-/// A value as options give it: written out, or, of a list or a snippet, as @FILE. `owner` is whose parameter it is, for
-/// errors. What is written out and does not fit is a UsageError; what a file holds is an Error that names the file.
-Value read_given(const Parameter& parameter, std::string_view text, std::string_view owner);
+/// A value as options give it: written out, or, of a list or a snippet, as @FILE. `option` is "-D table", for errors.
+/// What is written out and does not fit is a UsageError; what a file holds is an Error that names the file.
+Value read_given(const Parameter& parameter, std::string_view text, const std::string& option);
+/// Runs `make`, whose Error means that what `option` gives does not fit; `file` is where it was read from, if anywhere.
+template <typename Make>
+auto as_given(const std::string& option, const std::string& file, Make make) {
+  try {
+    return make();
+  } catch (const Error& error) {
+    const std::string problem = option + ": " + error.what();
+    if (file.empty()) {
+      throw UsageError(problem);
+    }
+    throw Error(error.code(), quote_path(file) + ": " + problem);
+  }
+}
 
 /// What `compile` and `explain compile` ask for.
 struct CompileArguments {

@@ -33,7 +33,9 @@ void append_literal_without_bit_cast(std::string& out, const Parameter& paramete
                                      std::string_view template_name);
 
 /// Reads a value as a declaration's default or a command line writes it: 36, -1, 0x1p-3, inf, nan, true, 'c',
-/// {1, 2, 3} or 1,2,3 for lists; a type or a snippet as it stands. Throws TemplateError.
+/// {1, 2, 3} or 1,2,3 for lists; a type or a snippet as it stands. Throws Error{invalid_argument}: what would fit.
+Value parse_value(const Parameter& parameter, std::string_view text);
+/// The same, with the parameter named in a TemplateError.
 Value parse_value(const Parameter& parameter, std::string_view text, std::string_view template_name);
 
 /// `text` with runs of blanks as one, or TemplateError saying what is wrong with it as a type name.

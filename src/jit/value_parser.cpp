@@ -30,10 +30,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(k_blanks) - first + 1);
 }
 
-[[noreturn]] void refuse(const Parameter& parameter, std::string_view text, std::string_view template_name) {
-  throw TemplateError(std::string(template_name), parameter.name,
-                      "parameter '" + parameter.name + "' is declared " + declaration_of(parameter) + ": " +
-                          quote(text) + " is not " + accepted_words(parameter.type));
+[[noreturn]] void refuse(const Parameter& parameter, std::string_view text) {
+  throw Error(ErrorCode::invalid_argument, quote(text) + " is not " + accepted_words(parameter.type));
 }
 
 /// An integer in decimal or 0x hexadecimal, with or without a sign: negative ones first, the others second.
@@ -96,7 +94,7 @@ std::optional<double> parse_real(std::string_view text) {
   return overflowed || (value == 0.0 && !says_zero(text)) ? std::nullopt : std::optional(value);
 }
 
-Value parse_scalar(const Parameter& parameter, std::string_view text, std::string_view template_name) {
+Value parse_scalar(const Parameter& parameter, std::string_view text) {
   switch (parameter.type) {
     case ParameterType::boolean:
       if (text == "true" || text == "1") {
@@ -105,7 +103,7 @@ Value parse_scalar(const Parameter& parameter, std::string_view text, std::strin
       if (text == "false" || text == "0") {
         return false;
       }
-      refuse(parameter, text, template_name);
+      refuse(parameter, text);
     case ParameterType::character:
       if (text.size() == 3 && text.front() == '\'' && text.back() == '\'') {
         return static_cast<std::int64_t>(static_cast<signed char>(text[1]));
@@ -116,13 +114,13 @@ Value parse_scalar(const Parameter& parameter, std::string_view text, std::strin
       if (std::optional<double> real = parse_real(text)) {
         return *real;
       }
-      refuse(parameter, text, template_name);
+      refuse(parameter, text);
     default:
       break;
   }
   std::optional<Integer> integer = parse_integer(text);
   if (!integer) {
-    refuse(parameter, text, template_name);
+    refuse(parameter, text);
   }
   if (integer->is_negative) {
     return negated(integer->magnitude);
@@ -170,7 +168,7 @@ Value list_of(const std::vector<Value>& values) {
 
 }  // namespace
 
-Value parse_value(const Parameter& parameter, std::string_view text, std::string_view template_name) {
+Value parse_value(const Parameter& parameter, std::string_view text) {
   if (parameter.type == ParameterType::code) {
     return Code{std::string(text)};
   }
@@ -179,11 +177,11 @@ Value parse_value(const Parameter& parameter, std::string_view text, std::string
     return TypeName{std::string(text)};
   }
   if (!parameter.is_list) {
-    return parse_scalar(parameter, text, template_name);
+    return parse_scalar(parameter, text);
   }
   std::vector<Value> values;
   for (std::string_view word : list_words(text)) {
-    values.push_back(parse_scalar(parameter, word, template_name));
+    values.push_back(parse_scalar(parameter, word));
   }
   switch (parameter.type) {
     case ParameterType::f32:
@@ -194,6 +192,14 @@ Value parse_value(const Parameter& parameter, std::string_view text, std::string
     default:
       return list_of<std::int64_t>(values);
   }
+}
+
+Value parse_value(const Parameter& parameter, std::string_view text, std::string_view template_name) try {
+  return parse_value(parameter, text);
+} catch (const Error& error) {
+  throw TemplateError(
+      std::string(template_name), parameter.name,
+      "parameter '" + parameter.name + "' is declared " + declaration_of(parameter) + ": " + error.what());
 }
 
 }  // namespace kiln::jit

@@ -8,9 +8,7 @@
 
 namespace kiln {
 
-Value parse_value(const Parameter& parameter, std::string_view text, std::string_view template_name) {
-  return jit::parse_value(parameter, text, template_name);
-}
+Value parse_value(const Parameter& parameter, std::string_view text) { return jit::parse_value(parameter, text); }
 
 float to_f32(double number) {
   const float nearest = jit::nearest_float(number);

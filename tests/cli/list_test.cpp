@@ -40,6 +40,8 @@ TEST(Lists, WhatIsWrongInAFileIsNamedWithTheFileAndIsNoUsageError) {
     const Finished finished = explain(program, "s=@" + program.file("s.txt", content));
     EXPECT_EQ(finished.code, 1) << content;
     EXPECT_THAT(finished.err, HasSubstr("s.txt")) << content;
+    EXPECT_THAT(finished.err, HasSubstr("--list s")) << content;
+    EXPECT_THAT(finished.err, testing::Not(HasSubstr("template"))) << content;
     EXPECT_THAT(finished.err, HasSubstr(problem)) << content;
   }
   EXPECT_EQ(explain(program, "s=@missing.txt").code, 1);
@@ -59,6 +61,8 @@ TEST(Lists, OfTemplatesAreReadAlike) {
   const Finished wrong = run("@" + program.file("table.txt", "1\n-2\n"));
   EXPECT_EQ(wrong.code, 1);
   EXPECT_THAT(wrong.err, HasSubstr("table.txt"));
+  EXPECT_THAT(run("@" + program.file("table.txt", "1\nx\n")).err,
+              HasSubstr("table.txt': -D table: 'x' is not a whole number"));
   EXPECT_EQ(run("1,-2").code, 2);
   EXPECT_THAT(run("@").err, HasSubstr("'table=@' names no file"));
   EXPECT_EQ(run("@").code, 2);

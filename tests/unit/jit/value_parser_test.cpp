@@ -81,5 +81,22 @@ TEST(ParseValue, RefusesWhatIsNoValueAndNamesIt) {
   EXPECT_THROW(parse_value(of(ParameterType::u16, true), "1,2,", "t.cu"), TemplateError);
 }
 
+TEST(ParseValue, LeavesItToTheCallerWhoseValueItIs) {
+  try {
+    parse_value(of(ParameterType::u16, true), "1,x");
+    ADD_FAILURE() << "taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_STREQ(error.what(), "'x' is not a whole number from 0 to 65535");
+  }
+  try {
+    parse_value(of(ParameterType::u16, true), "1,x", "t.cu");
+    ADD_FAILURE() << "taken";
+  } catch (const TemplateError& error) {
+    EXPECT_STREQ(error.what(),
+                 "template t.cu: parameter 'p' is declared u16[]: 'x' is not a whole number from 0 to 65535");
+  }
+}
+
 }  // namespace
 }  // namespace kiln::jit
