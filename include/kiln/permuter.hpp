@@ -47,7 +47,8 @@ struct PermuteEnding {
   /// `lists`: "value * scale[position] + 0.5f". Empty: the value as it is.
   std::string expression{};
   /// Constant arrays of float by name, in all at most 65,536 numbers. An index that is not below a list's size is
-  /// undefined.
+  /// undefined; a list that is shorter than a row, though an expression without a choice reads NAME[position], is
+  /// refused.
   std::map<std::string, std::vector<float>> lists{};
   friend bool operator==(const PermuteEnding&, const PermuteEnding&) = default;
 };

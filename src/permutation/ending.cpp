@@ -60,25 +60,6 @@ void check_list_name(const PermuteEnding& ending, const std::string& name) {
   }
 }
 
-void check_lists(const PermuteEnding& ending) {
-  std::uint64_t numbers = 0;
-  for (const auto& [name, list] : ending.lists) {
-    check_list_name(ending, name);
-    if (list.empty()) {
-      refuse("ending.lists." + name + " is empty: it must have a number at least");
-    }
-    numbers += list.size();
-  }
-  if (numbers > k_most_literals) {
-    refuse("ending.lists have " + std::to_string(numbers) + " numbers: they become literals, of which there may be " +
-           std::to_string(k_most_literals));
-  }
-  if (ending.expression.empty() && !ending.lists.empty()) {
-    refuse("ending.lists has " + quote(ending.lists.begin()->first) +
-           ", and ending.expression is empty: a list is for an expression to use");
-  }
-}
-
 std::string_view closing_of(char open) noexcept { return open == '(' ? ")" : open == '[' ? "]" : "}"; }
 
 /// `text` with each comment as blanks. Sets `open` if one does not end.
@@ -114,6 +95,57 @@ std::string problem_of_brackets(std::string_view code) {
     }
   }
   return open.empty() ? "" : "has a '" + std::string(1, open.back()) + "' that is not closed";
+}
+
+/// An expression's names, numbers and marks with a blank around each: " s [ position ] * 2 ".
+std::string spaced(std::string_view expression) {
+  bool open_comment = false;
+  const std::string code = without_comments(expression, open_comment);
+  const auto is_of_word = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  std::string words = " ";
+  for (std::size_t at = 0; at < code.size(); ++at) {
+    if (std::isspace(static_cast<unsigned char>(code[at])) != 0) {
+      continue;
+    }
+    words += code[at];
+    if (!is_of_word(code[at]) || at + 1 == code.size() || !is_of_word(code[at + 1])) {
+      words += ' ';
+    }
+  }
+  return words;
+}
+
+/// Whether NAME[position] is certainly evaluated at every position: nothing can leave out a part of the expression.
+bool reads_every_position(const std::string& words, const std::string& name) {
+  constexpr std::array<std::string_view, 9> k_leaves_out{" ? ",  " & & ",    " | | ",      " { ",       " and ",
+                                                         " or ", " sizeof ", " decltype ", " noexcept "};
+  const auto has = [&words](std::string_view part) { return words.find(part) != std::string::npos; };
+  return has(" " + name + " [ position ] ") && std::ranges::none_of(k_leaves_out, has);
+}
+
+void check_lists(const PermuteEnding& ending, std::uint64_t row_out) {
+  const std::string words = spaced(ending.expression);
+  std::uint64_t numbers = 0;
+  for (const auto& [name, list] : ending.lists) {
+    check_list_name(ending, name);
+    if (list.empty()) {
+      refuse("ending.lists." + name + " is empty: it must have a number at least");
+    }
+    if (list.size() < row_out && reads_every_position(words, name)) {
+      refuse("ending.lists." + name + " has the length " + std::to_string(list.size()) +
+             ", and ending.expression reads it at each of " + std::to_string(row_out) + " positions: it must have " +
+             std::to_string(row_out) + " numbers at least");
+    }
+    numbers += list.size();
+  }
+  if (numbers > k_most_literals) {
+    refuse("ending.lists have " + std::to_string(numbers) + " numbers: they become literals, of which there may be " +
+           std::to_string(k_most_literals));
+  }
+  if (ending.expression.empty() && !ending.lists.empty()) {
+    refuse("ending.lists has " + quote(ending.lists.begin()->first) +
+           ", and ending.expression is empty: a list is for an expression to use");
+  }
 }
 
 /// So that an expression that is not finished ends where its own text does, and not where the template goes on. On a
@@ -164,7 +196,7 @@ unsigned ending_bytes(const PermuteEnding& ending, unsigned element_bytes, std::
       refuse("ending.expression " + quote(ending.expression) + " " + problem);
     }
   }
-  check_lists(ending);
+  check_lists(ending, row_out);
   return to.bytes;
 }
 

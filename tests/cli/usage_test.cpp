@@ -134,6 +134,8 @@ INSTANTIATE_TEST_SUITE_P(
         wrong("permute", {"--indices", "1,0", "--ending", "a[position]", "--list", "a"}, "NAME=@FILE"),
         wrong("permute", {"--indices", "1,0", "--ending", "a[position]", "--list", "a=1,x"},
               "kiln: --list a: 'x' is not a number"),
+        wrong("permute", {"--indices", "1,0,2", "--ending", "a[position]", "--list", "a=1,2"},
+              "ending.lists.a has the length 2, and ending.expression reads it at each of 3 positions"),
         wrong("permute", {"--indices", "1,0", "--ending", "a[position]", "--list", "a=1", "--list", "a=2"},
               "given twice"),
         wrong("permute", {"--indices", "1,0", "--target", "sm_90", "--list", "a=1"}, "ending.expression is empty"),

@@ -35,9 +35,10 @@ std::string refusal(const PermuteShape& shape) {
 std::string refusal(const PermuteEnding& ending) { return refusal(PermuteShape{.ending = ending}); }
 
 TEST(Ending, BecomesPartOfTheSource) {
-  const PermuteRequest request = plan(
-      {.inner = 2,
-       .ending = PermuteEnding{.to = "f16", .expression = "value * scale[position]", .lists = {{"scale", {1, 2}}}}});
+  const PermuteRequest request =
+      plan({.inner = 2,
+            .ending = PermuteEnding{
+                .to = "f16", .expression = "value * scale[position]", .lists = {{"scale", {1, 2, 3, 4, 5, 6}}}}});
   EXPECT_EQ(request.strategy, "rows");
   const Source source = instantiate(request.tmpl, request.values);
   const auto literal = [](const char* name, const char* text) {
@@ -47,7 +48,8 @@ TEST(Ending, BecomesPartOfTheSource) {
   EXPECT_THAT(source.literals, Contains(literal("from", "kiln::F32")));
   EXPECT_THAT(source.literals, Contains(literal("to", "kiln::F16")));
   EXPECT_THAT(source.literals, Contains(literal("ending", "(value * scale[position])")));
-  EXPECT_THAT(source.literals, Contains(literal("ending_scale", "{0x1p+0f, 0x1p+1f}")));
+  EXPECT_THAT(source.literals,
+              Contains(literal("ending_scale", "{0x1p+0f, 0x1p+1f, 0x1.8p+1f, 0x1p+2f, 0x1.4p+2f, 0x1.8p+2f}")));
   EXPECT_THAT(source.literals, Contains(literal("unit", "unsigned int")));  // elements, though two move together
   EXPECT_THAT(source.literals, Contains(literal("row_out", "6u")));
 }
@@ -115,6 +117,28 @@ TEST(Ending, RefusesListsThatCannotBe) {
               HasSubstr("ending.lists.bias is empty"));
   EXPECT_THAT(refusal(PermuteEnding{.expression = "value", .lists = {{"bias", std::vector<float>(65'537)}}}),
               HasSubstr("have 65537 numbers"));
+}
+
+TEST(Ending, RefusesAListThatIsShorterThanWhatIsReadOfIt) {
+  const auto with = [](const char* expression, std::size_t length, std::uint64_t inner = 1) {
+    return refusal({.inner = inner,
+                    .ending = PermuteEnding{.expression = expression, .lists = {{"s", std::vector<float>(length)}}}});
+  };
+  EXPECT_EQ(with("value * s[position]", 1),
+            "ending.lists.s has the length 1, and ending.expression reads it at each of 3 positions: it must have 3 "
+            "numbers at least");
+  for (const char* expression : {"s[position]", "2*s[ position ]+value", "floor(value) + s /* of all */ [position]"}) {
+    EXPECT_THAT(with(expression, 2), HasSubstr("ending.lists.s has the length 2")) << expression;
+    EXPECT_EQ(with(expression, 3), "nothing was thrown") << expression;
+    EXPECT_THAT(with(expression, 3, 2), HasSubstr("at each of 6 positions")) << expression;
+  }
+  // What may be left out, is read elsewhere, or is no such list.
+  for (const char* expression : {"position < 1 ? s[position] : value", "value * (position < 1 && s[position] > 0)",
+                                 "value < 1 or s[position] > 0", "[&] { return position < 1 ? s[position] : value; }()",
+                                 "s[position % 1] * value", "value * sizeof(s[position])", "value // s[position]",
+                                 "this_s[position]", "s[0] * value"}) {
+    EXPECT_EQ(with(expression, 1), "nothing was thrown") << expression;
+  }
 }
 
 TEST(Ending, NamesTheExpressionThatIsNone) {
