@@ -53,9 +53,10 @@ constexpr double k_digits_bytes = 1.0;        // a vector of a side of a tile th
 constexpr double k_digits_narrow = 2.0;       // if it is shorter than a word
 constexpr double k_tile_narrow_bytes = 0.3;   // units of 1 and 2 bytes in such a tile
 constexpr double k_tile_shared = 0.3;
-constexpr double k_exchange_issue = 0.3;  // units that change places in registers
-constexpr double k_merged = 4.5;          // a sector of which a run writes a part
-constexpr double k_narrow_bytes = 1.1;    // units of 1 and 2 bytes that are gathered one by one
+constexpr double k_exchange_issue = 0.3;         // units that change places in registers
+constexpr double k_exchange_moved_issue = 0.35;  // where vectors are put together besides
+constexpr double k_merged = 4.5;                 // a sector of which a run writes a part
+constexpr double k_narrow_bytes = 1.1;           // units of 1 and 2 bytes that are gathered one by one
 constexpr double k_tile = 0.4;
 constexpr double k_tile_half = 0.09;  // of shared memory: a tile of so much has half of that
 constexpr double k_alone_filled_first = 0.9;
@@ -187,7 +188,7 @@ struct Coster {
     const double end = cuts_sectors ? k_sector_bytes / (run_bytes + k_sector_bytes) : 0.0;
     PassCost pass;
     pass.memory = k_kernel_memory * (1 + end * (channels.to_pixels ? 1 : k_merged) / 2);
-    pass.issue = std::hypot(k_exchange_issue, is_moved ? k_moved_issue : 0.0);
+    pass.issue = is_moved ? k_exchange_moved_issue : k_exchange_issue;
     pass.tile = tile_part(shared_bytes(channels), limit, /*filled_first=*/false);
     cost.passes = {pass};
     cost.latency_us = k_staged_latency_us;
