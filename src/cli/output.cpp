@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <utility>
 
 #include "cli/interruption.hpp"
@@ -119,6 +121,26 @@ std::filesystem::path place_of(const std::filesystem::path& file) {
   return error ? std::filesystem::path() : end;
 }
 
+/// Of a path that names one that is open: /dev/stdout, /dev/fd/3. What it leads to may be a regular file, to which more
+/// is written by others: that must stay.
+std::optional<int> open_descriptor(const std::filesystem::path& file) {
+  const std::string name = file.string();
+  for (const auto& [path, descriptor] : {std::pair("/dev/stdout", STDOUT_FILENO), {"/dev/stderr", STDERR_FILENO}}) {
+    if (name == path) {
+      return descriptor;
+    }
+  }
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    int descriptor = 0;
+    const char* const end = name.data() + name.size();
+    if (name.starts_with(folder) && std::from_chars(name.data() + folder.size(), end, descriptor).ptr == end &&
+        name.size() > folder.size()) {
+      return descriptor;
+    }
+  }
+  return std::nullopt;
+}
+
 void replace(const std::filesystem::path& file, std::string_view content, mode_t mode) {
   Aside aside(file);
   TidyOnSignal tidy({aside.name()});
@@ -210,9 +232,16 @@ void require_place_for(const std::filesystem::path& file) {
 }
 
 void write_file(Output& out, const std::filesystem::path& file, std::string_view content) {
-  if (file == "-") {
+  const std::optional<int> open_one = open_descriptor(file);
+  if (file == "-" || open_one == STDOUT_FILENO) {
     out.write(content);
     out.flush();
+    return;
+  }
+  if (open_one) {
+    if (!write_all(*open_one, content)) {
+      refuse(file, errno);
+    }
     return;
   }
   // A device or a pipe is written to; only a regular file can be replaced.

@@ -1,5 +1,6 @@
 #include "cli/output.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -48,6 +49,18 @@ TEST_F(WriteFile, WritesThroughLinksAndKeepsThem) {
   EXPECT_TRUE(fs::is_symlink(folder_ / "far"));
   EXPECT_TRUE(fs::is_symlink(folder_ / "near"));
   EXPECT_EQ(test::read_file(folder_ / "real/a"), "new");
+}
+
+TEST_F(WriteFile, WritesBehindWhatAnOpenFileHas) {
+  test::write_file(folder_ / "a", "old ");
+  const int descriptor = ::open((folder_ / "a").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  ASSERT_GE(descriptor, 0);
+  write("/proc/self/fd/" + std::to_string(descriptor));
+  write("/dev/fd/" + std::to_string(descriptor));
+  ASSERT_EQ(::write(descriptor, " more", 5), 5);
+  ::close(descriptor);
+  EXPECT_EQ(test::read_file(folder_ / "a"), "old newnew more");
+  EXPECT_EQ(files(), 1);
 }
 
 TEST_F(WriteFile, MakesWhatADanglingLinkLeadsTo) {
