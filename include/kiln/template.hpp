@@ -89,8 +89,8 @@ class KILN_EXPORT Template {
   const std::vector<std::string>& options() const noexcept;
   /// Every header the template can reach, whatever the values, sorted by name. Not the generated ones.
   const std::vector<Header>& headers() const noexcept;
-  /// Where those that are not in memory were found when the template was made, and the files that a __has_include was
-  /// answered by. No key holds them.
+  /// Where those that are not in memory were looked for when the template was made, and what a __has_include names, up
+  /// to where each was found: a file in any of these places may be a header. No key holds them.
   const std::vector<std::filesystem::path>& header_files() const noexcept;
 
   /// Reads a value for one parameter from text, as a command line or a plan gives it: 36, -1, 0x1p-3, inf, nan, true,

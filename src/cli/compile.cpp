@@ -92,7 +92,7 @@ void require_no_input(const std::string& output, const Template& tmpl, const Com
   }
   for (const std::filesystem::path& header : tmpl.header_files()) {
     if (is_same_file(output, header)) {
-      refuse_output(output, "a header of the template");
+      refuse_output(output, "where a header of the template is looked for");
     }
   }
   for (const std::string& definition : request.definitions) {

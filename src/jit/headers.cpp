@@ -144,11 +144,11 @@ class Finder {
     if (!is_new) {
       return known->second;
     }
+    looked_for_.insert(path);
     struct stat status{};
     if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
       return std::nullopt;
     }
-    on_disk_.insert(path);
     // One file under two paths is one header, or #pragma once would not hold.
     std::pair identity(static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino));
     if (auto same = inodes_.find(identity); same != inodes_.end()) {
@@ -277,12 +277,9 @@ class Finder {
   }
 
   bool is_on_disk(const fs::path& path) {
+    looked_for_.insert(path);
     std::error_code ignored;
-    const bool is_there = fs::is_regular_file(path, ignored);
-    if (is_there) {
-      on_disk_.insert(path);
-    }
-    return is_there;
+    return fs::is_regular_file(path, ignored);
   }
 
   /// Only whether the header is there: its content changes nothing.
@@ -420,7 +417,7 @@ class Finder {
     }
     std::sort(closure.headers.begin(), closure.headers.end(),
               [](const Header& a, const Header& b) { return a.name < b.name; });
-    closure.files.assign(on_disk_.begin(), on_disk_.end());
+    closure.files.assign(looked_for_.begin(), looked_for_.end());
     return closure;
   }
 
@@ -455,7 +452,7 @@ class Finder {
   std::unordered_map<std::string, FileId> virtual_files_;
   std::unordered_map<std::string, std::optional<FileId>> paths_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, FileId> inodes_;
-  std::set<fs::path> on_disk_;
+  std::set<fs::path> looked_for_;
   std::map<std::string, FileId> aliases_;
   std::unordered_multimap<std::string_view, KnownMacro> macros_;
   std::vector<std::pair<FileId, Mention>> macro_mentions_;

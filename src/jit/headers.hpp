@@ -23,7 +23,8 @@ struct HeaderSearch {
 struct Closure {
   std::string text;             ///< the main file
   std::vector<Header> headers;  ///< sorted by name
-  /// Where on disk they were found, and what __has_include tests found: sorted, one file perhaps by several paths.
+  /// Where on disk they were looked for, and what __has_include tests looked for, there or not: sorted, one file
+  /// perhaps by several paths.
   std::vector<std::filesystem::path> files;
 };
 

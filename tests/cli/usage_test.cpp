@@ -274,6 +274,22 @@ TEST(Usage, NothingThatIsReadIsWrittenOver) {
   }
 }
 
+TEST(Usage, NothingIsWrittenWhereAHeaderIsLookedFor) {
+  Program program;
+  const std::string file = program.file(
+      "lookup.cu", "#include \"more.h\"\n#if __has_include(\"asked.h\")\n#endif\n" + std::string(k_lookup_template));
+  program.file("inc/more.h", "#pragma once\n");
+  const std::string folder = (program.home() / "inc").string();
+  for (const char* place : {"more.h", "asked.h", "inc/asked.h"}) {  // there the next compile would find it
+    const std::string output = (program.home() / place).string();
+    const Finished finished = program.run({"compile", file, "--target", "sm_90", "-D", "element=float", "-D", "table=1",
+                                           "-I", folder, "--emit", "source", "-o", output});
+    EXPECT_EQ(finished.code, k_usage) << place << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("where a header of the template is looked for: name another file"));
+    EXPECT_FALSE(std::filesystem::exists(output)) << place;
+  }
+}
+
 TEST(Usage, NothingOfKilnsOwnIsWrittenOver) {
   Program program;
   const std::string cache = (program.home() / "cache").string();

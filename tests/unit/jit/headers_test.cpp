@@ -142,7 +142,7 @@ TEST_F(Headers, TestsForHeadersAreAnswered) {
   EXPECT_EQ(by_name(closure), (Map{{"d/asks.h", "#if 1\n#endif\n"}}));
 }
 
-TEST_F(Headers, AreNamedByWhereTheyWereFound) {
+TEST_F(Headers, AreNamedByWhereTheyWereLookedFor) {
   write("main/d/near.h", "#include \"../beside.h\"\n");
   write("main/beside.h", "\n");
   write("main/asked.h", "\n");
@@ -153,8 +153,10 @@ TEST_F(Headers, AreNamedByWhereTheyWereFound) {
       "#include \"d/near.h\"\n#include <sys.h>\n#include \"gone.h\"\n#if __has_include(\"asked.h\") && "
       "__has_include(<wanted.h>) && !__has_include(<missing.h>)\n#endif\n",
       {"inc"});
-  EXPECT_EQ(closure.files, (std::vector<fs::path>{dir_ / "inc/sys.h", dir_ / "inc/wanted.h", dir_ / "main/asked.h",
-                                                  dir_ / "main/d/../beside.h", dir_ / "main/d/near.h"}));
+  EXPECT_EQ(closure.files,
+            (std::vector<fs::path>{dir_ / "inc/gone.h", dir_ / "inc/missing.h", dir_ / "inc/sys.h",
+                                   dir_ / "inc/wanted.h", dir_ / "main/asked.h", dir_ / "main/d/../beside.h",
+                                   dir_ / "main/d/near.h", dir_ / "main/gone.h"}));
   EXPECT_TRUE(in_memory("#include \"a.h\"\n#if __has_include(\"a.h\")\n#endif\n", {{"a.h", ""}}).files.empty());
 }
 
