@@ -260,9 +260,8 @@ RowChoice choose_for_rows(const RowMap& map, const PermuteShape& shape, const Ta
   const std::uint64_t typical_rows = shape.typical_rows;
   const std::optional<Rows> rows = choose_rows(map, limit);
   if (map.bytes.in_place && !rows) {
-    refuse("in_place is true, but a row of " + text_of(map.bytes.in) + " bytes does not fit into the " +
-           text_of(limit) + " bytes of shared memory that a block of " + target.text() +
-           " may have: permute into another buffer");
+    refuse("in_place is true, but " + row_in_words(map.bytes.in, limit) + " does not fit into the " + text_of(limit) +
+           " bytes of shared memory that a block of " + target.text() + " may have: permute into another buffer");
   }
   check_strategy(map, shape.strategy, rows.has_value());
   if (shape.strategy == PermuteStrategy::rows) {
@@ -294,7 +293,7 @@ RowChoice choose_for_rows(const RowMap& map, const PermuteShape& shape, const Ta
                           " bytes, so that staging whole rows reads more"};
   }
   if (!rows) {
-    return {elements, "elements: a row of " + text_of(map.bytes.in) + " bytes does not fit in the " + text_of(limit) +
+    return {elements, "elements: " + row_in_words(map.bytes.in, limit) + " does not fit in the " + text_of(limit) +
                           " bytes of shared memory of a block"};
   }
   return {*rows, "rows: rows of " + text_of(map.bytes.in) + " bytes, " + text_of(map.bytes.stride_in) +

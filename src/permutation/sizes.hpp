@@ -18,4 +18,10 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t step) noexce
 /// "1 row", "2 rows".
 inline std::string rows_in_words(std::uint64_t rows) { return std::to_string(rows) + (rows == 1 ? " row" : " rows"); }
 
+/// What does not fit in `limit` bytes of shared memory: "a row of 80000 bytes".
+inline std::string row_in_words(std::uint64_t bytes, std::uint64_t limit) {
+  return "a row of " + std::to_string(bytes) + " bytes" +
+         (bytes <= limit ? ", with what its alignment takes besides," : "");
+}
+
 }  // namespace kiln::permutation

@@ -189,7 +189,7 @@ class Chooser {
     const std::uint64_t bytes = longest * blocks_.unit_bytes;
     return longest > k_most_literals && bytes <= limit_ ? "rows of " + text_of(longest) + " units need more than " +
                                                               text_of(k_most_literals) + " entries in a table"
-                                                        : "a row of " + text_of(bytes) + " bytes does not fit in the " +
+                                                        : row_in_words(bytes, limit_) + " does not fit in the " +
                                                               text_of(limit_) + " bytes of shared memory of a block";
   }
 
