@@ -34,9 +34,9 @@ bool may_be_file(const Parameter& parameter) { return parameter.is_list || param
 
 std::string normalised_list(std::string_view text) {
   text = trimmed(text);
-  const bool is_plain =
-      text.size() < 2 || !((text.front() == '[' && text.back() == ']') || (text.front() == '{' && text.back() == '}'));
-  if (!is_plain) {
+  const bool is_bracketed =
+      text.size() >= 2 && ((text.front() == '[' && text.back() == ']') || (text.front() == '{' && text.back() == '}'));
+  if (is_bracketed) {
     text = trimmed(text.substr(1, text.size() - 2));
   }
   std::string list;
@@ -49,7 +49,7 @@ std::string normalised_list(std::string_view text) {
     }
     after_blank = is_blank;
   }
-  if (is_plain && list.ends_with(',')) {
+  if (!is_bracketed && list.ends_with(',')) {
     list.pop_back();  // the last line ends as the others do
   }
   return list;
