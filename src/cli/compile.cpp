@@ -90,11 +90,7 @@ void require_no_input(const std::string& output, const Template& tmpl, const Com
   if (is_same_file(output, request.file)) {
     refuse_output(output, "the template itself");
   }
-  for (const std::filesystem::path& header : tmpl.header_files()) {
-    if (is_same_file(output, header)) {
-      refuse_output(output, "where a header of the template is looked for");
-    }
-  }
+  require_no_header(output, tmpl.header_files());
   for (const std::string& definition : request.definitions) {
     const std::size_t equals = std::min(definition.find('='), definition.size());
     if (definition.compare(equals, 2, "=@") == 0 && is_same_file(output, definition.substr(equals + 2))) {

@@ -1,5 +1,6 @@
 #include "cli/output_place.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <stdexcept>
@@ -32,6 +33,12 @@ std::optional<std::filesystem::path> owner_of(const std::filesystem::path& file)
 
 void refuse_output(const std::filesystem::path& output, const std::string& what) {
   throw UsageError(quote_path(output) + " is " + what + ": name another file");
+}
+
+void require_no_header(const std::filesystem::path& output, std::span<const std::filesystem::path> places) {
+  if (std::ranges::any_of(places, [&](const std::filesystem::path& place) { return is_same_file(output, place); })) {
+    refuse_output(output, "where a header of the template is looked for");
+  }
 }
 
 void require_free_place(const std::filesystem::path& output, const ServiceOptions& options) {

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <iostream>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "cli/common.hpp"
 #include "cli/interruption.hpp"
@@ -99,6 +101,11 @@ ExitCode run(const Arguments& arguments, Output& out) {
   ServiceOptions environment = plain_options(arguments.common);
   environment.packs.clear();  // one of them may be what is written
   require_free_place(arguments.output, environment);
+  std::set<std::filesystem::path> headers;
+  for (const PlanItem& item : plan.items) {
+    headers.insert(item.tmpl.header_files().begin(), item.tmpl.header_files().end());
+  }
+  require_no_header(arguments.output, std::vector(headers.begin(), headers.end()));
   options.output = through_links(arguments.output);
   options.jobs = static_cast<unsigned>(arguments.jobs.value_or(0));
   options.nvrtc = environment.nvrtc;

@@ -288,6 +288,13 @@ TEST(Usage, NothingIsWrittenWhereAHeaderIsLookedFor) {
     EXPECT_THAT(finished.err, HasSubstr("where a header of the template is looked for: name another file"));
     EXPECT_FALSE(std::filesystem::exists(output)) << place;
   }
+  const std::string plan = program.file("plan.json", R"({"kiln_plan": 1, "templates": {"lookup": {"file": "lookup.cu",
+      "include_dirs": ["inc"]}}, "kernels": [{"template": "lookup", "values": {"element": "float", "table": [1]}}]})");
+  const std::string pack = (program.home() / "inc/asked.h").string();
+  const Finished finished = program.run({"precompile", plan, "--target", "sm_90", "-o", pack});
+  EXPECT_EQ(finished.code, k_usage) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("where a header of the template is looked for: name another file"));
+  EXPECT_FALSE(std::filesystem::exists(pack));
 }
 
 TEST(Usage, NothingOfKilnsOwnIsWrittenOver) {
