@@ -5,15 +5,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
+#include "cache/totals_file.hpp"
+#include "cache/user_layer.hpp"
 #include "kiln/file_trouble.hpp"
 #include "kiln/link.hpp"
 #include "kiln/text_file.hpp"
@@ -87,6 +91,17 @@ bool is_current(const Descriptor& descriptor, const std::filesystem::path& file)
          held.st_ino == named.st_ino;
 }
 
+/// Caches and SQLite keep files of these names, there or not: whatever else stands there they replace or remove.
+void require_free_name(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  const bool is_of_cache = name == cache::k_database_name || name == cache::k_totals_name;
+  constexpr std::array<std::string_view, 3> k_beside_databases{"-wal", "-shm", "-journal"};
+  if (is_of_cache ||
+      std::ranges::any_of(k_beside_databases, [&](std::string_view end) { return name.ends_with(end); })) {
+    throw std::runtime_error("caches and databases keep files of that name; name another file");
+  }
+}
+
 /// Invalid when the file is not there. A pipe or a device is not touched: to open one may wait, or do things.
 Descriptor open_regular(const std::filesystem::path& file) {
   struct stat status{};
@@ -132,6 +147,7 @@ void update_plan(const std::filesystem::path& name, const std::function<bool(Jso
   if (error) {
     throw std::runtime_error(file_trouble(error.value()));
   }
+  require_free_name(file);
   Descriptor held = lock(file);
   Json plan = read_plan(file);
   if (!change(plan)) {

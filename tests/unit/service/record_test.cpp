@@ -95,6 +95,16 @@ TEST_F(RecordTest, LeavesAloneWhatIsNoPlan) {
   }
 }
 
+TEST_F(RecordTest, TakesNoNameOfACachesFiles) {
+  fs::create_symlink("kiln.stats", dir_ / "link");
+  for (const char* name : {"kiln.db", "kiln.stats", "kiln.db-wal", "kiln.db-shm", "a.kilnpack-journal", "link"}) {
+    EXPECT_THAT(trouble_of(dir_ / name),
+                testing::HasSubstr("caches and databases keep files of that name; name another file"))
+        << name;
+    EXPECT_FALSE(fs::exists(dir_ / name)) << name;
+  }
+}
+
 TEST_F(RecordTest, SaysThatAPlanHoldsUtf8Only) {
   EXPECT_THAT(trouble_of(dir_ / "plan.json", "// kiln: entry t\n// \xe9\n"),
               testing::HasSubstr("template 't.cu' holds text that is no UTF-8"));
