@@ -131,11 +131,13 @@ std::optional<int> open_descriptor(const std::filesystem::path& file) {
     }
   }
   for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
-    int descriptor = 0;
-    const char* const end = name.data() + name.size();
-    if (name.starts_with(folder) && std::from_chars(name.data() + folder.size(), end, descriptor).ptr == end &&
-        name.size() > folder.size()) {
-      return descriptor;
+    if (name.starts_with(folder)) {
+      int descriptor = 0;
+      const char* const end = name.data() + name.size();
+      const auto [rest, error] = std::from_chars(name.data() + folder.size(), end, descriptor);
+      if (error == std::errc() && rest == end) {
+        return descriptor;
+      }
     }
   }
   return std::nullopt;

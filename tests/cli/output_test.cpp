@@ -63,6 +63,13 @@ TEST_F(WriteFile, WritesBehindWhatAnOpenFileHas) {
   EXPECT_EQ(files(), 1);
 }
 
+TEST_F(WriteFile, RefusesADescriptorThatThereIsNot) {
+  // The last is no number that a descriptor can have, and must not become another.
+  for (const char* file : {"/dev/fd/999", "/proc/self/fd/999", "/dev/fd/", "/dev/fd/99999999999"}) {
+    EXPECT_THROW(write(file), std::exception) << file;
+  }
+}
+
 TEST_F(WriteFile, MakesWhatADanglingLinkLeadsTo) {
   fs::create_symlink("b", folder_ / "a");
   write(folder_ / "a");
