@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -25,7 +26,10 @@ struct FileState {
 /// One stat. Absent when there is no such file, or it cannot be looked at.
 std::optional<FileState> state_of(const std::filesystem::path& file) noexcept;
 
-/// `file` with something appended to its name: SQLite's "-wal" and the like.
+/// What SQLite appends to a database's name for the files that it keeps beside it.
+inline constexpr std::array<const char*, 3> k_beside_database{"-wal", "-shm", "-journal"};
+
+/// `file` with something appended to its name: one of those, and the like.
 std::filesystem::path beside(const std::filesystem::path& file, const char* suffix);
 
 }  // namespace kiln::cache

@@ -77,7 +77,7 @@ bool move_aside(const std::filesystem::path& file, const FileIdentity& identity)
     return true;
   }
   std::filesystem::path place = place_for(file);
-  for (const char* suffix : {"-wal", "-shm", "-journal"}) {
+  for (const char* suffix : k_beside_database) {
     move_companion(file, place, suffix);
   }
   std::error_code error;

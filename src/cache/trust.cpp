@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "cache/file_identity.hpp"
 #include "cache/private_group.hpp"
 #include "kiln/file_trouble.hpp"
 #include "support/unique_handle.hpp"
@@ -286,7 +287,7 @@ Trust judge_database(const std::variant<Place, Trust>& end, Owner owner, uid_t u
   if (auto refusal = judge_file(place.self, owner, uid)) {
     return *refusal;
   }
-  for (const char* suffix : {"-wal", "-shm", "-journal"}) {
+  for (const char* suffix : k_beside_database) {
     Node sibling;
     const int code = open_node(place.parent, place.name + suffix, sibling);
     if (code == ENOENT) {

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <thread>
 
+#include "cache/file_identity.hpp"
 #include "cache/totals_file.hpp"
 #include "cache/user_layer.hpp"
 #include "kiln/file_trouble.hpp"
@@ -95,9 +96,8 @@ bool is_current(const Descriptor& descriptor, const std::filesystem::path& file)
 void require_free_name(const std::filesystem::path& file) {
   const std::string name = file.filename().string();
   const bool is_of_cache = name == cache::k_database_name || name == cache::k_totals_name;
-  constexpr std::array<std::string_view, 3> k_beside_databases{"-wal", "-shm", "-journal"};
   if (is_of_cache ||
-      std::ranges::any_of(k_beside_databases, [&](std::string_view end) { return name.ends_with(end); })) {
+      std::ranges::any_of(cache::k_beside_database, [&](std::string_view end) { return name.ends_with(end); })) {
     throw std::runtime_error("caches and databases keep files of that name; name another file");
   }
 }
